@@ -16,7 +16,8 @@ MOST_BYTES = 24e9  # of K and V
 
 def kv_bytes(problem):
     """Returns the bytes of K and V, of 16-bit elements."""
-    return 4 * fatune_program.total_keys(problem) * problem["kv_heads"] * problem["d_head"]
+    columns = problem["d_head"] + problem.get("d_head_v", problem["d_head"])
+    return 2 * fatune_program.total_keys(problem) * problem["kv_heads"] * columns
 
 
 def problem_of(batch, queries, keys, heads, kv_heads, d_head):
@@ -61,15 +62,3 @@ def random_problems(seed, count):
             differ = len(found) % 2 == 1 and one["batch"] > 1
             found.append(_with_lengths(one, generator) if differ else one)
     return found
-
-
-def named(text):
-    """Returns the problems of "table[:COUNT]" or "random:SEED[:COUNT]". Raises ValueError for another text."""
-    name, *numbers = text.split(":")
-    if not all(number.isdecimal() for number in numbers):
-        numbers = [None] * 3
-    if name == "table" and len(numbers) <= 1:
-        return table()[:int(numbers[0]) if numbers else None]
-    if name == "random" and 1 <= len(numbers) <= 2:
-        return random_problems(int(numbers[0]), int(numbers[1]) if numbers[1:] else 40)
-    raise ValueError(f"'{text}' is neither table[:COUNT] nor random:SEED[:COUNT]")

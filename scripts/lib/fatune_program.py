@@ -24,6 +24,8 @@ def problem_options(problem):
     for member, value in problem.items():
         if member in OF_CONFIGURATION or value is False or value == "":
             continue
+        if member in ("seq_len", "seq_len_kv") and problem.get("seq_lens"):
+            continue  # they follow from the lists
         if member not in OPTIONS:
             raise ProgramError(f"a problem has '{member}', which is not known here")
         options += [OPTIONS[member]] if value is True else [OPTIONS[member], str(value)]
@@ -49,19 +51,29 @@ def _shortened(text):
     return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 3] + "..."
 
 
-def key_lengths(problem):
-    """Returns the keys of each sequence, or None if all have as many."""
-    if not problem.get(KEY_LENGTHS):
+def lengths_in(problem, member):
+    """Returns the list of lengths that a member of a problem has as text, or None if it is not given."""
+    if not problem.get(member):
         return None
     try:
-        return [int(word) for word in problem[KEY_LENGTHS].split(",")]
+        return [int(word) for word in problem[member].split(",")]
     except ValueError as error:
-        raise ProgramError(f"{KEY_LENGTHS} is '{problem[KEY_LENGTHS]}': only lists are known here") from error
+        raise ProgramError(f"{member} is '{problem[member]}': only lists are known here") from error
+
+
+def key_lengths(problem):
+    """Returns the keys of each sequence, or None if all have as many, or as many as queries."""
+    return lengths_in(problem, KEY_LENGTHS)
+
+
+def query_lengths(problem):
+    """Returns the queries of each sequence of a packed batch, or None if the batch is not packed."""
+    return lengths_in(problem, "seq_lens")
 
 
 def total_keys(problem):
     """Returns the keys of all sequences together, for one head."""
-    lengths = key_lengths(problem)
+    lengths = key_lengths(problem) or query_lengths(problem)
     return problem["batch"] * problem["seq_len_kv"] if lengths is None else sum(lengths)
 
 

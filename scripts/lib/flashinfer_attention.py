@@ -1,15 +1,15 @@
-"""FlashInfer's attention with a paged cache, whose pages are in order. Planning, which the host does once for all
-layers of a model, is not part of a launch."""
+"""FlashInfer's attention with a paged cache, and with packed keys. Planning, which the host does once for all layers of
+a model, is not part of a launch. Contiguous keys of sequences are passed as pages in order."""
 import functools
 import itertools
 
-PAGE_KEYS = 64
+PAGE_KEYS = 64  # of keys that are contiguous
 WORKSPACE_BYTES = 512 * 2**20
 # Its own choice on Hopper does not split the keys; the other one does, and packs the heads of a group.
 PREFILL_BACKENDS = {"prefill": "auto", "prefill_fa2": "fa2"}
 
 
-def _pages_of(torch, tensor):
+def _as_pages(torch, tensor):
     """Returns (batch, keys, heads, columns) as pages. Copies it if its keys do not fill them."""
     batch, keys, heads, columns = tensor.shape
     pages = -(-keys // PAGE_KEYS)
@@ -20,61 +20,126 @@ def _pages_of(torch, tensor):
     return tensor.view(batch * pages, PAGE_KEYS, heads, columns)
 
 
-def _page_table(torch, k, lengths):
+def _integers(torch, inputs, values):
+    return torch.tensor(list(values), dtype=torch.int32, device=inputs.q.device)
+
+
+def _page_table(torch, inputs, page_keys):
     """Returns the first page of each sequence and the end, the pages, and the keys of the last page of each."""
-    batch, keys = k.shape[:2]
-    room = -(-keys // PAGE_KEYS)
-    lengths = lengths or [keys] * batch
-    pages = [[number * room + page for page in range(-(-length // PAGE_KEYS))]
-             for number, length in enumerate(lengths)]
-
-    def integers(values):
-        return torch.tensor(list(values), dtype=torch.int32, device=k.device)
-
-    return (integers(itertools.accumulate(map(len, pages), initial=0)), integers(itertools.chain(*pages)),
-            integers((length - 1) % PAGE_KEYS + 1 for length in lengths))
+    used = [-(-length // page_keys) for length in inputs.keys]
+    if inputs.pages is None:
+        room = -(-inputs.k.shape[1] // page_keys)
+        pages = [range(number * room, number * room + count) for number, count in enumerate(used)]
+    else:
+        pages = [of[:count] for of, count in zip(inputs.pages, used)]
+    integers = functools.partial(_integers, torch, inputs)
+    return (integers(itertools.accumulate(used, initial=0)), integers(itertools.chain(*pages)),
+            integers((length - 1) % page_keys + 1 for length in inputs.keys))
 
 
-def kernels(torch, flashinfer, queries, lengths):
-    """Returns {name: function that makes a launch, as Peer.make} for problems with so many queries.
+def _settings(inputs):
+    found = {"q_data_type": inputs.q.dtype, "kv_data_type": inputs.q.dtype, "sm_scale": inputs.scale}
+    found |= {"window_left": inputs.window - 1} if inputs.window else {}
+    return found | ({"logits_soft_cap": inputs.softcap} if inputs.softcap else {})
 
-    lengths: the keys of each sequence, at least one; None: all that K has
-    """
 
-    pages_of = functools.cache(functools.partial(_pages_of, torch))  # kernels share a copy
+def _workspace(torch, inputs):
+    return torch.empty(WORKSPACE_BYTES, dtype=torch.uint8, device=inputs.q.device)
 
-    def workspace(q):
-        return torch.empty(WORKSPACE_BYTES, dtype=torch.uint8, device=q.device)
 
-    def sizes(q, k):
-        return *_page_table(torch, k, lengths), q.shape[2], k.shape[2], q.shape[3], PAGE_KEYS
+def _packed_kernel(torch, flashinfer, backend):
+    """Returns a function that makes a launch, as Peer.make, for a packed batch."""
 
-    def settings(q, scale):
-        return {"q_data_type": q.dtype, "kv_data_type": q.dtype, "sm_scale": scale}
+    def make(inputs):
+        if not inputs.causal:
+            raise NotImplementedError("packed batches are timed with a causal mask only")
+        q, k, v = inputs.q[0], inputs.k[0], inputs.v[0]
+        wrapper = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(torch, inputs), "NHD", backend=backend)
+        wrapper.plan(inputs.cu_queries, inputs.cu_keys, q.shape[1], k.shape[1], q.shape[2], head_dim_vo=v.shape[2],
+                     causal=True, **_settings(inputs))
+        return lambda: wrapper.run(q, k, v)
 
-    def launch_of(wrapper, q, k, v):
+    return make
+
+
+def _as_packed(torch, inputs):
+    """Returns a batch of equal lengths as a packed one."""
+    batch, queries = inputs.q.shape[:2]
+    keys = inputs.k.shape[1]
+
+    def together(tensor):
+        return tensor.reshape(1, tensor.shape[0] * tensor.shape[1], *tensor.shape[2:])
+
+    def ends(length):
+        return _integers(torch, inputs, range(0, (batch + 1) * length, length))
+
+    return type(inputs)(together(inputs.q), together(inputs.k), together(inputs.v), inputs.causal, inputs.scale,
+                        [keys] * batch, queries=[queries] * batch, cu_queries=ends(queries), cu_keys=ends(keys),
+                        window=inputs.window, softcap=inputs.softcap)
+
+
+def _unpacked(make, torch):
+    """Returns a function as make for a batch of equal lengths."""
+
+    def of_batch(inputs):
+        launch = make(_as_packed(torch, inputs))
+        shape = (*inputs.q.shape[:3], inputs.v.shape[3])
+        return lambda: launch().view(*shape)
+
+    return of_batch
+
+
+def kernels(torch, flashinfer, inputs):
+    """Returns {name: function that makes a launch, as Peer.make} for attention_inputs.Inputs."""
+    prefill_of = functools.partial(_packed_kernel, torch, flashinfer)
+    if inputs.is_packed:
+        return {name: prefill_of(backend) for name, backend in PREFILL_BACKENDS.items()}
+    if packs_batch(inputs):
+        return {name: _unpacked(prefill_of(backend), torch) for name, backend in PREFILL_BACKENDS.items()}
+    return _kernels_with_pages(torch, flashinfer, inputs)
+
+
+def packs_batch(inputs):
+    """Whether sequences with as many keys are passed as packed ones: pages have one head dimension, and of kernels with
+    windows or caps of scores, the build script makes those for packed keys alone."""
+    is_plain = inputs.q.shape[3] == inputs.v.shape[3] and not inputs.window and not inputs.softcap
+    return inputs.key_lengths is None and not is_plain
+
+
+def _kernels_with_pages(torch, flashinfer, inputs):
+    page_keys = PAGE_KEYS if inputs.pages is None else inputs.k.shape[1]
+    # Kernels share a copy.
+    pages_of = functools.cache(functools.partial(_as_pages, torch) if inputs.pages is None else lambda tensor: tensor)
+
+    def sizes(inputs):
+        q, k = inputs.q, inputs.k
+        return *_page_table(torch, inputs, page_keys), q.shape[2], k.shape[2], q.shape[3], page_keys
+
+    def launch_of(wrapper, inputs):
+        q = inputs.q
         rows = q.reshape(q.shape[0] * q.shape[1], q.shape[2], q.shape[3])
-        cache = (pages_of(k), pages_of(v))
+        cache = (pages_of(inputs.k), pages_of(inputs.v))
         return lambda: wrapper.run(rows, cache).view(*q.shape)
 
     def decode(use_tensor_cores):
-        def make(q, k, v, _causal, scale):
-            wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(workspace(q), "NHD",
+        def make(inputs):
+            wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(_workspace(torch, inputs), "NHD",
                                                                     use_tensor_cores=use_tensor_cores)
-            wrapper.plan(*sizes(q, k), **settings(q, scale))
-            return launch_of(wrapper, q, k, v)
+            wrapper.plan(*sizes(inputs), **_settings(inputs))
+            return launch_of(wrapper, inputs)
 
         return make
 
     def prefill(backend):
-        def make(q, k, v, causal, scale):
-            wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(workspace(q), "NHD", backend=backend)
+        def make(inputs):
+            q = inputs.q
+            wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(_workspace(torch, inputs), "NHD", backend=backend)
             rows = torch.arange(0, (q.shape[0] + 1) * q.shape[1], q.shape[1], dtype=torch.int32, device=q.device)
-            wrapper.plan(rows, *sizes(q, k), causal=causal, **settings(q, scale))
-            return launch_of(wrapper, q, k, v)
+            wrapper.plan(rows, *sizes(inputs), causal=inputs.causal, **_settings(inputs))
+            return launch_of(wrapper, inputs)
 
         return make
 
-    if queries == 1:
+    if inputs.q.shape[1] == 1:
         return {"cuda_cores": decode(False), "tensor_cores": decode(True)}
     return {name: prefill(backend) for name, backend in PREFILL_BACKENDS.items()}

@@ -1,4 +1,7 @@
 """The contenders of one problem on the GPU: winners and peers on the same tensors, checked and then timed."""
+import dataclasses
+
+import attention_inputs
 import cuda_driver
 import fatune_program
 import kernel_launch
@@ -9,28 +12,6 @@ import peer_rounds
 # Of outputs, absolute and relative to the greatest one: mistakes are far larger, rounding only a few ulp. Outputs of
 # many keys are small.
 GREATEST_DIFFERENCE = 0.05
-
-
-def tensors_of(torch, launch, problem):
-    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and lengths and sinks, if any.
-    Throws ProgramError for K and V in pages, for which there is no table, and for packed batches."""
-    if problem.get("page_size", 0):
-        raise fatune_program.ProgramError("K and V in pages are not compared with peers: leave out --page-size")
-    if problem.get("seq_lens"):
-        raise fatune_program.ProgramError("packed batches are not compared with other kernels yet: leave out --seq-lens")
-    lengths = fatune_program.key_lengths(problem)
-    tensors = {}
-    for tensor in launch["tensors"]:
-        if tensor["name"] == fatune_program.KEY_LENGTHS:
-            continue
-        strided = torch.empty_strided(tensor["shape"], tensor["strides"], dtype=getattr(torch, tensor["element_type"]),
-                                      device="cuda")
-        tensors[tensor["name"]] = strided.fill_(float("nan")) if tensor["name"] == "o" else strided.normal_()
-    if lengths is not None:
-        tensors[fatune_program.KEY_LENGTHS] = torch.tensor(lengths, dtype=torch.int32, device="cuda")
-    if problem.get("sinks", False):
-        tensors["sinks"] = torch.randn(problem["heads"], device="cuda")
-    return tensors
 
 
 def is_context_dead(torch):
@@ -98,7 +79,7 @@ class Comparison:
         """Adds all contenders. kernels: {configuration: compiled kernel, or the error}"""
         launchable = [one for one in kernels.values() if not isinstance(one, Exception)]
         if launchable:
-            self._tensors = tensors_of(self.torch, launchable[0]["launch"], self.problem)
+            self._tensors = attention_inputs.tensors_of(self.torch, launchable[0]["launch"], self.problem)
             for peer in peers.values():
                 self._add_peer(peer)
         for config, kernel in kernels.items():
@@ -108,14 +89,13 @@ class Comparison:
         if reason := peer_kernels.cannot_do(peer, self.problem):
             self.notes[peer.name] = reason
             return
-        for name, make in peer.kernels_for(self.problem).items():
-            self._add_kernel_of_peer(peer, name, make)
+        inputs = attention_inputs.inputs_of(self.problem, self._tensors)
+        for name, make in peer.kernels_for(inputs).items():
+            self._add_kernel_of_peer(peer, name, make, inputs)
 
-    def _add_kernel_of_peer(self, peer, name, make):
-        q, k, v = (self._tensors[tensor] for tensor in "qkv")
-        scale = self.problem.get("softmax_scale", self.problem["d_head"] ** -0.5)
+    def _add_kernel_of_peer(self, peer, name, make, inputs):
         try:
-            launch = make(q, k, v, peer_kernels.is_masked(self.problem), scale)
+            launch = make(inputs)
             contender = peer_rounds.Contender(name, launch, flop=peer.flop, peer=peer.name)
             output = contender.launch()
             if peer.flop is None:
@@ -152,11 +132,18 @@ class Comparison:
             raise RuntimeError(f"its output is {worst} off that of {of}")
 
     def measure(self, timer, budget, winners):
+        row, = measure_in_turns([(self, winners)], timer, budget)
+        return row
+
+    def contenders(self):
         self._reference = None  # its memory is no longer needed
-        contenders = self.winners + self.peers
-        times, clock = timer.measure(contenders, budget) if contenders else ({}, None)
+        return self.winners + self.peers
+
+    def row(self, times, clock, winners):
+        """times: {name of a contender: milliseconds}"""
         flop = fatune_program.literature_flop(next(iter(winners.values())))
-        figures = {one.name: peer_figures.figure(times[one.name], one.flop or flop) for one in contenders}
+        figures = {one.name: peer_figures.figure(times[one.name], one.flop or flop)
+                   for one in self.winners + self.peers}
         candidates = {one.name: {"family": winners[one.name]["family"], **figures[one.name]} for one in self.winners}
         return {"label": self.label, "problem": self.problem, "rounds": len(next(iter(times.values()), [])),
                 "sm_clock_mhz": clock, "best": peer_figures.best_candidate(candidates), "candidates": candidates,
@@ -167,3 +154,14 @@ class Comparison:
         for one in sorted(self.peers, key=lambda one: figures[one.name]["median_ms"]):
             fastest.setdefault(one.peer, {**figures[one.name], "kernel": one.name})
         return {name: fastest[name] for name in dict.fromkeys(one.peer for one in self.peers)}
+
+
+def measure_in_turns(parts, timer, budget):
+    """Times the contenders of several comparisons in the same rounds. parts: [(Comparison, its winners)]. Returns a row
+    for each."""
+    named = [{contender.name: dataclasses.replace(contender, name=f"{number} {contender.name}")
+              for contender in comparison.contenders()} for number, (comparison, _) in enumerate(parts)]
+    contenders = [contender for of in named for contender in of.values()]
+    times, clock = timer.measure(contenders, budget) if contenders else ({}, None)
+    return [comparison.row({name: times[contender.name] for name, contender in of.items()}, clock, winners)
+            for of, (comparison, winners) in zip(named, parts)]

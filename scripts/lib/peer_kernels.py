@@ -1,4 +1,4 @@
-"""Attention kernels of other projects. Each takes Q, K and V as (batch, positions, heads, columns), like its O.
+"""Attention kernels of other projects. Each takes attention_inputs.Inputs; its O has the shape of Q, with V's columns.
 
 A finder imports what its peer needs. ImportError means that the peer is not installed.
 """
@@ -9,6 +9,7 @@ import importlib.metadata
 import math
 from typing import Callable
 
+import attention_inputs
 import fatune_program
 
 GEMM_SIZE = 8192
@@ -22,56 +23,66 @@ FLASH3_PACKAGES = {"flash-attn-3": ("flash_attn_interface", "flash_attn_config")
 class Peer:
     name: str
     version: str
-    make: Callable | None  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
-    last_query_sees_last_key: bool  # how a causal mask is aligned, for all lengths
+    make: Callable | None  # Inputs -> a function that queues the kernel and returns O
     flop: int | None = None  # of a launch; None: the problem's
     dtypes: tuple = DTYPES  # for which it has kernels
-    make_for_lengths: Callable | None = None  # (lengths, then as make): where sequences have different lengths
-    # (queries, lengths or None) -> {name: as make}, in place of both: several kernels, of which the fastest counts
+    features: frozenset = frozenset()  # of attention_inputs.FEATURES
+    # Inputs -> {name: as make}, in place of make: several kernels, of which the fastest counts
     several: Callable | None = None
 
-    def kernels_for(self, problem):
-        """Returns {name: as make} of its kernels for a problem."""
-        lengths = fatune_program.key_lengths(problem)
+    def kernels_for(self, inputs):
+        """Returns {name: as make} of its kernels."""
         if self.several is not None:
-            return {f"{self.name} {kernel}": make for kernel, make in self.several(problem["seq_len"], lengths).items()}
-        return {self.name: self.make if lengths is None else functools.partial(self.make_for_lengths, lengths)}
+            return {f"{self.name} {kernel}": make for kernel, make in self.several(inputs).items()}
+        return {self.name: self.make}
 
 
 def _heads_first(*tensors):
     return [tensor.transpose(1, 2) for tensor in tensors]
 
 
+def _ends(inputs):
+    """Returns the arguments of PyTorch's and Tri Dao's functions that say where sequences of a packed batch end."""
+    return inputs.cu_queries, inputs.cu_keys, max(inputs.queries), max(inputs.keys)
+
+
+def _packed(inputs):
+    return inputs.q[0], inputs.k[0], inputs.v[0]
+
+
 def _find_fa2(torch):
     # PyTorch's flash backend, without the layers of Python and dispatch above it.
-    def make(q, k, v, causal, scale):
-        q, k, v = _heads_first(q, k, v)
+    def make(inputs):
+        if inputs.is_packed or inputs.window:
+            return with_ends_or_window(inputs)
+        q, k, v = _heads_first(inputs.q, inputs.k, inputs.v)
         call = torch.ops.aten._scaled_dot_product_flash_attention.default
+        return lambda: call(q, k, v, 0.0, inputs.causal, scale=inputs.scale)[0].transpose(1, 2)
 
-        def launch():
-            return call(q, k, v, 0.0, causal, scale=scale)[0].transpose(1, 2)
-
-        return launch
+    def with_ends_or_window(inputs):
+        q, k, v = _packed(inputs) if inputs.is_packed else (inputs.q, inputs.k, inputs.v)
+        ends = _ends(inputs) if inputs.is_packed else (None, None, q.shape[1], k.shape[1])
+        window = {"window_size_left": inputs.window - 1, "window_size_right": 0} if inputs.window else {}
+        call = torch.ops.aten._flash_attention_forward.default
+        return lambda: call(q, k, v, *ends, 0.0, inputs.causal, False, scale=inputs.scale, **window)[0]
 
     # PyTorch's own causal_lower_right() calls this function, too, with its mask for equal lengths.
-    return Peer("fa2", f"PyTorch {torch.__version__}", make, True)
+    return Peer("fa2", f"PyTorch {torch.__version__}", make, features=frozenset({"packed", "window"}))
 
 
 def _find_cudnn(torch):
     if not torch.backends.cudnn.is_available():
         raise ImportError("PyTorch has no cuDNN here")
 
-    def make(q, k, v, causal, scale):
-        q, k, v = _heads_first(q, k, v)
+    def make(inputs):
+        q, k, v = _heads_first(inputs.q, inputs.k, inputs.v)
         call = torch.ops.aten._scaled_dot_product_cudnn_attention.default
-        mask = _mask_from_the_end(torch, q, k) if causal and q.shape[2] != k.shape[2] else None
+        mask = _mask_from_the_end(torch, q, k) if inputs.causal and q.shape[2] != k.shape[2] else None
+        causal = inputs.causal and mask is None
+        return lambda: call(q, k, v, mask, False, 0.0, causal, scale=inputs.scale)[0].transpose(1, 2)
 
-        def launch():
-            return call(q, k, v, mask, False, 0.0, causal and mask is None, scale=scale)[0].transpose(1, 2)
-
-        return launch
-
-    return Peer("cudnn", str(torch.backends.cudnn.version()), make, True)
+    # PyTorch's own function for packed batches spends most of its time on the host at each call.
+    return Peer("cudnn", str(torch.backends.cudnn.version()), make, features=frozenset({"two_dims"}))
 
 
 def _mask_from_the_end(torch, q, k):
@@ -84,29 +95,18 @@ def _find_triton(_torch):
     import triton
     import triton_attention
 
-    return Peer("triton", triton.__version__, triton_attention.make, True)
+    def make(inputs):
+        return triton_attention.make(inputs.q, inputs.k, inputs.v, inputs.causal, inputs.scale)
+
+    return Peer("triton", triton.__version__, make)
 
 
 def _output_in(result):
     return result[0] if isinstance(result, tuple) else result
 
 
-def _flash_attention(name, version, function, dtypes=DTYPES, **settings):
-    def make(q, k, v, causal, scale):
-        def launch():
-            return _output_in(function(q, k, v, softmax_scale=scale, causal=causal, **settings))
-
-        return launch
-
-    return Peer(name, version, make, True, dtypes=dtypes)
-
-
-def _flash3_dtypes(config_name):
-    try:
-        flags = importlib.import_module(config_name).CONFIG["build_flags"]
-    except (ImportError, AttributeError, KeyError):
-        return DTYPES
-    return ("BF16",) if flags.get("FLASHATTENTION_DISABLE_FP16") else DTYPES
+def _calling(function, *tensors, **settings):
+    return lambda: _output_in(function(*tensors, **settings))
 
 
 def _installed_version(package):
@@ -116,20 +116,22 @@ def _installed_version(package):
         return package
 
 
-def _flash3_for_lengths(torch, function):
-    """Returns Peer.make_for_lengths with FlashAttention-3's function for caches, or None without it."""
-    if function is None:
-        return None
+def _flash3_flags(config_name):
+    try:
+        return importlib.import_module(config_name).CONFIG["build_flags"]
+    except (ImportError, AttributeError, KeyError):
+        return {}
 
-    def make(lengths, q, k, v, causal, scale):
-        keys = torch.tensor(lengths, dtype=torch.int32, device=q.device)
 
-        def launch():
-            return _output_in(function(q, k, v, cache_seqlens=keys, softmax_scale=scale, causal=causal, num_splits=0))
-
-        return launch
-
-    return make
+def _flash3_features(module, flags):
+    """Returns the features of a build. flags: its own, which say what was left out"""
+    left_out = {"window": "FLASHATTENTION_DISABLE_LOCAL", "softcap": "FLASHATTENTION_DISABLE_SOFTCAP",
+                "two_dims": "FLASH_ATTENTION_DISABLE_HDIMDIFF64", "packed": "FLASHATTENTION_DISABLE_VARLEN",
+                "lengths": "FLASHATTENTION_DISABLE_VARLEN", "pages": "FLASHATTENTION_DISABLE_PAGEDKV"}
+    functions = {"packed": "flash_attn_varlen_func", "lengths": "flash_attn_with_kvcache",
+                 "pages": "flash_attn_with_kvcache"}
+    return frozenset(name for name, flag in left_out.items()
+                     if not flags.get(flag) and hasattr(module, functions.get(name, "flash_attn_func")))
 
 
 def _find_fa3(torch):
@@ -137,47 +139,66 @@ def _find_fa3(torch):
     for package, (interface, config) in FLASH3_PACKAGES.items():
         try:
             module = importlib.import_module(interface)
-            function = module.flash_attn_func
+            module.flash_attn_func
         except (ImportError, AttributeError, OSError) as error:
             reasons.append(str(error))
             continue
-        # With 0 it decides by itself how often to split the keys; by default it does not.
-        peer = _flash_attention("fa3", _installed_version(package), function, _flash3_dtypes(config), num_splits=0)
-        peer.make_for_lengths = _flash3_for_lengths(torch, getattr(module, "flash_attn_with_kvcache", None))
-        return peer
+        flags = _flash3_flags(config)
+        dtypes = ("BF16",) if flags.get("FLASHATTENTION_DISABLE_FP16") else DTYPES
+        return Peer("fa3", _installed_version(package), functools.partial(_flash3_launch, module), dtypes=dtypes,
+                    features=_flash3_features(module, flags))
     raise ImportError("; ".join(reasons))
 
 
-def _flash4_for_lengths(torch, function):
-    """Returns Peer.make_for_lengths with FlashAttention-4's function for varying lengths, or None without it."""
-    if function is None:
-        return None
+def _flash3_launch(module, inputs):
+    # With 0 it decides by itself how often to split the keys; by default it does not.
+    settings = {"softmax_scale": inputs.scale, "causal": inputs.causal, "num_splits": 0}
+    settings |= {"window_size": (inputs.window - 1, 0)} if inputs.window else {}
+    settings |= {"softcap": inputs.softcap} if inputs.softcap else {}
+    if inputs.is_packed:
+        return _calling(module.flash_attn_varlen_func, *_packed(inputs), *_ends(inputs), **settings)
+    if inputs.key_lengths is None:
+        return _calling(module.flash_attn_func, inputs.q, inputs.k, inputs.v, **settings)
+    settings |= {"page_table": inputs.page_table} if inputs.page_table is not None else {}
+    return _calling(module.flash_attn_with_kvcache, inputs.q, inputs.k, inputs.v, cache_seqlens=inputs.key_lengths,
+                    **settings)
 
-    def make(lengths, q, k, v, causal, scale):
-        keys = torch.tensor(lengths, dtype=torch.int32, device=q.device)
 
-        def launch():
-            return _output_in(function(q, k, v, seqused_k=keys, softmax_scale=scale, causal=causal))
+FLASH4_FEATURES = frozenset(attention_inputs.FEATURES)
 
-        return launch
 
-    return make
+def _flash4_launch(module, inputs):
+    settings = {"softmax_scale": inputs.scale, "causal": inputs.causal}
+    settings |= {"window_size": (inputs.window - 1, 0)} if inputs.window else {}
+    settings |= {"softcap": inputs.softcap} if inputs.softcap else {}
+    settings |= {"learnable_sink": inputs.sinks} if inputs.sinks is not None else {}
+    if inputs.is_packed:
+        ends = dict(zip(("cu_seqlens_q", "cu_seqlens_k", "max_seqlen_q", "max_seqlen_k"), _ends(inputs)))
+        return _calling(module.flash_attn_varlen_func, *_packed(inputs), **ends, **settings)
+    if inputs.key_lengths is None:
+        return _calling(module.flash_attn_func, inputs.q, inputs.k, inputs.v, **settings)
+    settings |= {"page_table": inputs.page_table} if inputs.page_table is not None else {}
+    return _calling(module.flash_attn_varlen_func, inputs.q, inputs.k, inputs.v, seqused_k=inputs.key_lengths,
+                    **settings)
 
 
 def _find_fa4(torch):
     module = importlib.import_module("flash_attn.cute")
     if not hasattr(module, "flash_attn_func"):
         module = importlib.import_module("flash_attn.cute.interface")
-    peer = _flash_attention("fa4", str(getattr(module, "__version__", "?")), module.flash_attn_func)
-    peer.make_for_lengths = _flash4_for_lengths(torch, getattr(module, "flash_attn_varlen_func", None))
-    return peer
+    features = FLASH4_FEATURES
+    if not hasattr(module, "flash_attn_varlen_func"):
+        features -= {"lengths", "packed", "pages"}
+    return Peer("fa4", str(getattr(module, "__version__", "?")), functools.partial(_flash4_launch, module),
+                features=features)
 
 
 def _find_flashinfer(torch):
     import flashinfer
     import flashinfer_attention
 
-    return Peer("flashinfer", flashinfer.__version__, None, True,
+    return Peer("flashinfer", flashinfer.__version__, None,
+                features=frozenset({"lengths", "packed", "pages", "window", "softcap", "two_dims"}),
                 several=functools.partial(flashinfer_attention.kernels, torch, flashinfer))
 
 
@@ -188,15 +209,15 @@ def finder_of_libraries(folder):
         import flash4_kernels
 
         kernels = flash4_kernels.Folder(folder, torch)
-        return Peer("fa4", kernels.version, kernels.make, True, make_for_lengths=kernels.make_for_lengths)
+        return Peer("fa4", kernels.version, kernels.make, features=FLASH4_FEATURES)
 
     return find
 
 
 def _find_gemm(torch):
     # Not attention: the rate that the tensor cores sustain, for comparison.
-    def make(q, _k, _v, _causal, _scale):
-        a, b = (torch.randn(GEMM_SIZE, GEMM_SIZE, dtype=torch.bfloat16, device=q.device) for _ in range(2))
+    def make(inputs):
+        a, b = (torch.randn(GEMM_SIZE, GEMM_SIZE, dtype=torch.bfloat16, device=inputs.q.device) for _ in range(2))
         product = torch.empty_like(a)
 
         def launch():
@@ -204,7 +225,8 @@ def _find_gemm(torch):
 
         return launch
 
-    return Peer("gemm", f"PyTorch {torch.__version__}", make, True, flop=2 * GEMM_SIZE**3)
+    return Peer("gemm", f"PyTorch {torch.__version__}", make, flop=2 * GEMM_SIZE**3,
+                features=frozenset(attention_inputs.FEATURES))
 
 
 FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3": _find_fa3, "fa4": _find_fa4,
@@ -224,27 +246,14 @@ def find_peers(torch, names, finders=FINDERS):
     return peers, missing
 
 
-def is_masked(problem):
-    """Whether there is a causal mask that hides a key: one query sees all keys."""
-    return problem["causal"] and problem["seq_len"] > 1
-
-
 def cannot_do(peer, problem):
     """Returns why a peer is not timed on a problem, or None if it is."""
     if problem["dtype"] not in peer.dtypes:
         return f"no {problem['dtype']}"
-    if problem.get("seq_lens"):
-        return "no packed batches"
-    for feature in ("window", "softcap", "sinks"):
-        if problem.get(feature, 0):
-            return f"no {feature}"
-    if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:
-        return "one head dimension"
-    if problem.get(fatune_program.KEY_LENGTHS) and not (peer.several or peer.make_for_lengths):
-        return "one length for all sequences"
-    if problem.get("page_size", 0):
-        return "contiguous K and V"
-    lengths_differ = problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]
-    if is_masked(problem) and lengths_differ and not peer.last_query_sees_last_key:
-        return "another causal mask where lengths differ"
+    asked = attention_inputs.features_of(problem)
+    for feature, reason in attention_inputs.FEATURES.items():
+        if feature in asked - peer.features:
+            return reason
+    if "window" in asked and not attention_inputs.is_masked(problem):
+        return "no window without a causal mask"
     return None

@@ -106,6 +106,27 @@ bool serves(const TunedTable& table, const TunedProblem& row, const Config& conf
          });
 }
 
+/// The problem as calls of a library may have it: with lengths of keys, in pages, and packed, as
+/// far as the family takes such problems.
+std::vector<Problem> forms_of(const Problem& problem, const Family& family,
+                              const LibraryFeatures& features) {
+  std::vector<Problem> forms{problem};
+  if (takes(family.arguments, kToldPages)) {
+    for (const std::int64_t page_size : features.page_sizes) {
+      forms.push_back(problem);
+      forms.back().page_size = page_size;
+    }
+  }
+  if (takes(family.arguments, kToldKeyLengths)) {
+    const std::vector<Problem> equal = forms;
+    std::ranges::transform(equal, std::back_inserter(forms), with_unknown_kv_lengths);
+  }
+  if (features.packed && takes(family.arguments, kToldPacked)) {
+    forms.push_back(with_unknown_lengths(problem));
+  }
+  return forms;
+}
+
 /// The body of one function: its statements, preceded by the quantities that they name.
 class Body {
  public:
@@ -370,7 +391,7 @@ std::vector<double> kernel_key(const Family& family, const Config& config, const
 std::size_t key_length(const Family& family) { return 1 + key_parts(family).size(); }
 
 std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
-                                     const Config& config) {
+                                     const Config& config, const LibraryFeatures& features) {
   std::vector<KernelCase> cases;
   for (const TunedProblem& row : table.problems) {
     if (!serves(table, row, config)) {
@@ -379,9 +400,8 @@ std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& fami
     for (Problem problem : with_other_lengths(row.problem)) {
       for (const bool lse : {row.problem.lse, !row.problem.lse}) {
         problem.lse = lse;
-        cases.push_back({problem, &table.gpus.at(row.gpu)});
-        if (takes(family.arguments, kToldKeyLengths)) {
-          cases.push_back({with_unknown_kv_lengths(problem), &table.gpus.at(row.gpu)});
+        for (Problem& form : forms_of(problem, family, features)) {
+          cases.push_back({std::move(form), &table.gpus.at(row.gpu)});
         }
       }
     }

@@ -93,13 +93,20 @@ struct KernelCase {
   const DeviceLimits* device;  ///< points into TunedTable::gpus
 };
 
+/// What a library's kernels can do beyond the tuned problems: each needs machine code of its own.
+struct LibraryFeatures {
+  bool packed = false;                     ///< packed batches
+  std::vector<std::int64_t> page_sizes{};  ///< K and V in pages of each of these sizes
+};
+
 /// The cases that a configuration's machine code is built for: the tuned problems that have its
 /// time or whose default it is, and variants of each with other numbers of keys (that tiles divide,
-/// and one less), with as many or half as many queries, with and without log-sum-exps, and with
-/// lengths of keys that differ if the family takes them. Many of them have the same machine code:
-/// kernel_key() tells which.
+/// and one less), with as many or half as many queries, with and without log-sum-exps, with
+/// lengths of keys that differ, and with the features, as far as the family takes them. Many of
+/// them have the same machine code: kernel_key() tells which.
 [[nodiscard]] std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
-                                                   const Config& config);
+                                                   const Config& config,
+                                                   const LibraryFeatures& features = {});
 
 /// Makes a C++ string literal. Quotes, backslashes and bytes that do not print are escaped.
 [[nodiscard]] std::string cpp_string(std::string_view text);

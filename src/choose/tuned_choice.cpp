@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "model/kv_lengths.hpp"
-#include "model/kv_pages.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
 
@@ -19,15 +18,14 @@ namespace runtime = fatune_attention::detail;
 class Eligibility {
  public:
   Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)
-      : problem_(problem.seq_lens_kv.empty() ? problem : with_unknown_kv_lengths(problem)),
+      : problem_(problem.seq_lens_kv.empty() || is_packed(problem)
+                     ? problem
+                     : with_unknown_kv_lengths(problem)),
         device_(device),
         why_not_(why_not) {}
 
   [[nodiscard]] bool takes(const Config& config) {
-    const auto reason =
-        has_pages(problem_)
-            ? std::optional<std::string>("K and V are in pages, as those of no tuned problem are")
-            : why_not_(config, problem_, device_);
+    const auto reason = why_not_(config, problem_, device_);
     if (reason && first_reason_.empty()) {
       first_reason_ = *reason;
     }
@@ -118,7 +116,7 @@ std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
                                const DeviceLimits& device) {
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
-  const fatune_attention::Problem asked = runtime_problem(problem);
+  const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
   const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
   const auto next = [&](const NearRow* last) {
     return runtime::next_near_row(runtime_table.table(), wanted, runtime_gpu(model), last);
@@ -133,14 +131,9 @@ std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
 
 TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                          const DeviceLimits& device, const WhyNot& why_not) {
-  if (is_packed(problem)) {
-    TunedChoice refused;
-    refused.refusal = "tuned tables have no packed batches (--seq-lens): sweep them";
-    return refused;
-  }
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
-  const fatune_attention::Problem asked = runtime_problem(problem);
+  const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
   const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
   Eligibility eligibility(problem, device, why_not);
   const runtime::Choice choice =
@@ -201,15 +194,13 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                    const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
   Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
-  if (is_packed(problem)) {
-    return prediction;
-  }
   prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
     return Neighbour{near, regret_on(row, prediction.choice.config)};
   });
   prediction.regret =
-      expected_regret(table, left_out, prediction.choice, !problem.seq_lens_kv.empty());
+      expected_regret(table, left_out, prediction.choice,
+                      runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv);
   return prediction;
 }
 

@@ -60,8 +60,8 @@ using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 
 /// The configuration that an exported library chooses for a problem on a device
-/// (runtime/choose.hpp). A problem with lengths of keys has the rows of the same problem in which
-/// each sequence has seq_len_kv keys; why_not is asked about with_unknown_kv_lengths() of it.
+/// (runtime/choose.hpp), by the rows of problem_of_rows(). Where sequences have different numbers
+/// of keys and are not packed, why_not is asked about with_unknown_kv_lengths() of the problem.
 /// Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                                        const DeviceLimits& device, const WhyNot& why_not);

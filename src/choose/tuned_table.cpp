@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "base/ranges.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 
 namespace fatune {
 namespace {
@@ -161,6 +163,17 @@ fatune_attention::Problem runtime_problem(const Problem& problem) {
   made.has_seq_lens_kv = !problem.seq_lens_kv.empty();
   made.softcap = problem.softcap;
   made.has_sinks = problem.sinks;
+  if (has_pages(problem)) {
+    made.page_size = problem.page_size;
+    made.pool_pages = pool_pages(problem);
+    made.seq_len_kv = pages_of_sequence(problem) * problem.page_size;
+  }
+  if (is_packed(problem)) {
+    made.is_packed = true;
+    made.has_seq_lens_kv = false;  // the first rows of sequences say them
+    made.queries_total = total_queries(problem);
+    made.keys_total = total_keys(problem);
+  }
   return made;
 }
 

@@ -155,6 +155,11 @@ void check_total(std::int64_t total, std::string_view what) {
   }
 }
 
+/// The text of lengths that all are the same.
+std::string equal_lengths(std::int64_t length) {
+  return canonical_lengths(fmt::format("{0}:{1}-{1}", kUniform, length));
+}
+
 /// The part of check_lengths() that concerns packed problems.
 void check_packed(const Problem& problem) {
   if (!is_packed(problem)) {
@@ -285,8 +290,14 @@ void check_lengths(const Problem& problem) {
 }
 
 Problem with_unknown_kv_lengths(Problem problem) {
-  problem.seq_lens_kv = canonical_lengths(fmt::format("{0}:{1}-{1}", kUniform, problem.seq_len_kv));
+  problem.seq_lens_kv = equal_lengths(problem.seq_len_kv);
   return problem;
+}
+
+Problem with_unknown_lengths(Problem problem) {
+  problem.layout = Layout::bshd;
+  problem.seq_lens = equal_lengths(problem.seq_len);
+  return with_unknown_kv_lengths(std::move(problem));
 }
 
 Problem with_query_lengths(Problem problem, const std::vector<std::int64_t>& lengths) {

@@ -75,6 +75,9 @@ void check_lengths(const Problem& problem);
 /// Returns the problem as a caller plans it that knows no length, but that none exceeds seq_len_kv:
 /// it has lengths, and each is seq_len_kv. Exported libraries plan launches so.
 [[nodiscard]] Problem with_unknown_kv_lengths(Problem problem);
+/// Returns the problem packed, in layout bshd, as a caller plans it that knows how many rows there
+/// are, but no length: each sequence has seq_len queries and seq_len_kv keys.
+[[nodiscard]] Problem with_unknown_lengths(Problem problem);
 
 /// Returns the problem with these numbers of keys, or of queries, and a batch of as many sequences.
 /// Precondition: the greatest number of queries is seq_len.

@@ -105,10 +105,11 @@ inline constexpr ToldProperty kToldKeyLengths{"seq_lens_kv", "lengths-of-keys",
                                               kKeyLengthsTensor};
 inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V in pages",
                                          kPageTableTensor};
+inline constexpr ToldProperty kToldPacked{"seq_lens", "packed-batches", "packed batches",
+                                          kQueryStartsTensor};
 inline constexpr std::array kToldProperties{
     kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
-    ToldProperty{"softcap", "capped-scores", "softcap"}, kToldPages,
-    ToldProperty{"seq_lens", "packed-batches", "packed batches", kQueryStartsTensor}};
+    ToldProperty{"softcap", "capped-scores", "softcap"}, kToldPages, kToldPacked};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the
 /// numbers of keys follow from their first rows.

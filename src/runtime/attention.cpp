@@ -56,7 +56,8 @@ Addresses addresses_of(const Tensors& tensors, const Workspace& workspace) {
   const auto address = [](const void* data) { return reinterpret_cast<std::uint64_t>(data); };
   return {{address(tensors.q.data), address(tensors.k.data), address(tensors.v.data),
            address(tensors.o.data), address(tensors.lse), address(tensors.seq_lens_kv),
-           address(tensors.sinks), 0, 0},
+           address(tensors.sinks), address(tensors.page_table), address(tensors.cu_seqlens_q),
+           address(tensors.cu_seqlens_kv)},
           address(workspace.data)};
 }
 

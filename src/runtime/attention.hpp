@@ -37,10 +37,23 @@ struct Problem {
   /// Every head has a sink, which Tensors::sinks says: a score that counts in the denominator of
   /// softmax alone. The log-sum-exp has it too.
   bool has_sinks = false;
+  /// The keys of a page, if K and V are pools of pages: a power of two, at most 256; 0: they are
+  /// contiguous. Tensors::k and v are then (pool_pages, kv_heads, page_size, d), and
+  /// Tensors::page_table says which pages a sequence has. seq_len_kv is a multiple of page_size.
+  std::int64_t page_size = 0;
+  std::int64_t pool_pages = 0;  ///< pages of K, and of V
+  /// Sequences are packed: Q and O have queries_total rows, those of one sequence after those of
+  /// the other, as Tensors::cu_seqlens_q says, and K and V have keys_total rows likewise. `batch`
+  /// is the number of sequences, seq_len the most queries of one, and seq_len_kv the most keys.
+  /// These two only need to be as great as any length.
+  bool is_packed = false;
+  std::int64_t queries_total = 0;
+  std::int64_t keys_total = 0;
 };
 
 /// A tensor (batch, heads, rows, d) of 16-bit elements in device memory, with any strides. The
-/// elements of a row are contiguous. Strides are in elements.
+/// elements of a row are contiguous. Strides are in elements. The tensors of a packed problem have
+/// the rows of all sequences, and are one batch.
 struct Tensor {
   void* data = nullptr;  ///< 16-byte aligned
   std::int64_t batch_stride = 0;
@@ -64,12 +77,22 @@ struct Tensors {
   Tensor k;
   Tensor v;
   Tensor o;
-  float* lse = nullptr;  ///< (batch, heads, seq_len), contiguous; for Problem::lse
+  /// (batch, heads, seq_len), or of a packed problem (heads, queries_total), contiguous; for
+  /// Problem::lse
+  float* lse = nullptr;
   /// (batch), contiguous, in device memory; for Problem::has_seq_lens_kv. The kernel reads it, the
   /// host never does: a captured graph computes with what it holds at the replay. No length may be
   /// less than 0 or more than Problem::seq_len_kv; nothing checks this.
   const std::int32_t* seq_lens_kv = nullptr;
   const float* sinks = nullptr;  ///< (heads), contiguous, in device memory; for Problem::has_sinks
+  /// (batch, seq_len_kv / page_size), contiguous, in device memory; for Problem::page_size. Keys
+  /// [i * page_size, (i + 1) * page_size) of a sequence are in the page that its entry i names.
+  /// Sequences may share pages. Entries behind a sequence's last key may be anything.
+  const std::int32_t* page_table = nullptr;
+  /// (batch + 1), contiguous, in device memory; for Problem::is_packed: the first row of each
+  /// sequence in Q and O, and behind them queries_total. The host never reads them.
+  const std::int32_t* cu_seqlens_q = nullptr;
+  const std::int32_t* cu_seqlens_kv = nullptr;  ///< the same in K and V
 };
 
 /// The GPU that a kernel is chosen for.
@@ -116,7 +139,7 @@ struct Selection {
   const char* reason = "";  ///< why it is refused; else empty
   double tuned_us = 0.0;    ///< the time measured for the row; 0 without a row
   /// How much slower it is than the row's winner. Not a number: unknown, as for what is untuned,
-  /// and for lengths of keys that differ, which no row has.
+  /// and for lengths of keys that differ, packed problems and pages, which no row has.
   double regret_percent = std::numeric_limits<double>::quiet_NaN();
   Untuned untuned;  ///< if it is true, nothing says that the kernel is a good one
   std::size_t workspace_bytes = 0;

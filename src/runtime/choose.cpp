@@ -284,6 +284,22 @@ Untuned untuned_together(bool has_near_row) {
 
 }  // namespace
 
+Problem problem_of_rows(const Problem& problem) {
+  Problem like = problem;
+  if (problem.is_packed) {
+    const auto mean = [&](std::int64_t total) {
+      return std::max<std::int64_t>(1, (total + problem.batch / 2) / problem.batch);
+    };
+    like.seq_len = mean(problem.queries_total);
+    like.seq_len_kv = mean(problem.keys_total);
+  }
+  like.has_seq_lens_kv = problem.has_seq_lens_kv || problem.is_packed || problem.page_size > 0;
+  like.is_packed = false;
+  like.queries_total = like.keys_total = 0;
+  like.page_size = like.pool_pages = 0;
+  return like;
+}
+
 bool has_few_queries(const Problem& problem) {
   constexpr std::int64_t kMostQueries = 128;
   constexpr std::int64_t kLeastKeysOfEach = 8;

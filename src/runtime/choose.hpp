@@ -10,7 +10,13 @@
 
 namespace fatune_attention::detail {
 
-/// A problem with the layout of its tensors: everything that a choice depends on.
+/// The problem whose rows decide about a problem: contiguous sequences of equal lengths. Sequences
+/// of a packed problem have as many queries and keys as they have in the mean. Those of a packed
+/// problem, and of one in pages, count as lengths of keys that differ, so that no choice is exact.
+Problem problem_of_rows(const Problem& problem);
+
+/// A problem with the layout of its tensors: everything that a choice depends on. The problem is
+/// one of problem_of_rows().
 struct Wanted {
   const Problem& problem;
   bool layout_bhsd;

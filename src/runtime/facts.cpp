@@ -21,8 +21,13 @@ void add_problem(const Problem& problem, Facts& facts) {
   facts.d_head = number(problem.d_head);
   facts.seq_len_kv = number(problem.seq_len_kv);
   facts.has_seq_lens_kv = problem.has_seq_lens_kv ? 1.0 : 0.0;
-  facts.keys_total = number(product(problem.batch, problem.seq_len_kv));
-  facts.queries_total = number(product(problem.batch, problem.seq_len));
+  facts.has_seq_lens = problem.is_packed ? 1.0 : 0.0;
+  facts.keys_total =
+      number(problem.is_packed ? problem.keys_total : product(problem.batch, problem.seq_len_kv));
+  facts.queries_total =
+      number(problem.is_packed ? problem.queries_total : product(problem.batch, problem.seq_len));
+  facts.page_size = number(problem.page_size);
+  facts.pool_pages = number(problem.pool_pages);
   facts.kv_heads = number(problem.kv_heads);
   facts.d_head_v = number(problem.d_head_v);
   facts.window = number(problem.window);
@@ -103,33 +108,59 @@ bool is_aligned(const void* address, std::uint64_t alignment) {
   return reinterpret_cast<std::uint64_t>(address) % alignment == 0;
 }
 
-const char* fault_of_sinks(const Problem& problem, const float* sinks) {
-  if (problem.has_sinks) {
-    return sinks != nullptr && is_aligned(sinks, alignof(float))
-               ? nullptr
-               : "sinks is null or misaligned, but the problem has sinks";
-  }
-  return sinks == nullptr ? nullptr : "sinks is given, but has_sinks of the problem is false";
+/// Whether an array of 4-byte elements is there if and only if the problem has such.
+bool fits(const void* array, bool is_wanted) {
+  return is_wanted == (array != nullptr) && is_aligned(array, sizeof(std::int32_t));
 }
 
-const char* fault_of_lengths(const Problem& problem, const std::int32_t* lengths) {
-  if (problem.has_seq_lens_kv) {
-    return lengths != nullptr && is_aligned(lengths, alignof(std::int32_t))
-               ? nullptr
-               : "seq_lens_kv is null or misaligned, but the problem has lengths of keys";
-  }
-  return lengths == nullptr ? nullptr
-                            : "seq_lens_kv is given, but has_seq_lens_kv of the problem is false";
+const char* fault_of_arrays(const Problem& problem, const Tensors& tensors) {
+  const Check checks[] = {
+      {fits(tensors.sinks, problem.has_sinks),
+       "sinks must be given if has_sinks of the problem is true, and only then"},
+      {fits(tensors.seq_lens_kv, problem.has_seq_lens_kv),
+       "seq_lens_kv must be given if has_seq_lens_kv of the problem is true, and only then"},
+      {fits(tensors.page_table, problem.page_size > 0),
+       "page_table must be given if page_size of the problem is not 0, and only then"},
+      {fits(tensors.cu_seqlens_q, problem.is_packed) &&
+           fits(tensors.cu_seqlens_kv, problem.is_packed),
+       "cu_seqlens_q and cu_seqlens_kv must be given if is_packed of the problem is true, and only "
+       "then"}};
+  return first_fault(checks);
+}
+
+/// What is wrong with the members of Problem that describe pages, and packed sequences.
+const char* fault_of_places(const Problem& problem) {
+  const Problem& p = problem;
+  const bool packed_fits =
+      is_within(p.queries_total, 1, kMostSeqLen) && is_within(p.keys_total, 1, kMostSeqLen);
+  const bool has_pages = p.page_size != 0;
+  const Check checks[] = {
+      {!p.is_packed || packed_fits, "queries_total or keys_total is outside 1 to 2^24"},
+      {!(p.is_packed && has_pages), "a packed problem has contiguous K and V"},
+      {!(p.is_packed && p.has_seq_lens_kv), "cu_seqlens_kv says the lengths of a packed problem"},
+      {!has_pages ||
+           (is_within(p.page_size, 1, kMostPageSize) && (p.page_size & (p.page_size - 1)) == 0),
+       "page_size is no power of two, or outside 1 to 256"},
+      {!has_pages || is_within(p.pool_pages, 1, kMostPoolPages),
+       "pool_pages is outside 1 to 2^31 - 1"},
+      {!has_pages || p.seq_len_kv % p.page_size == 0, "seq_len_kv is no multiple of page_size"}};
+  return first_fault(checks);
 }
 
 }  // namespace
 
 std::array<Extents, 4> extents_of(const Problem& problem) {
   const Problem& p = problem;
-  return {{{p.batch, p.heads, p.seq_len, p.d_head},
-           {p.batch, p.kv_heads, p.seq_len_kv, p.d_head},
-           {p.batch, p.kv_heads, p.seq_len_kv, p.d_head_v},
-           {p.batch, p.heads, p.seq_len, p.d_head_v}}};
+  const std::int64_t batch = p.is_packed ? 1 : p.batch;
+  const std::int64_t queries = p.is_packed ? p.queries_total : p.seq_len;
+  const std::int64_t kv_batch = p.page_size > 0 ? p.pool_pages : batch;
+  const std::int64_t keys = p.page_size > 0 ? p.page_size
+                            : p.is_packed   ? p.keys_total
+                                            : p.seq_len_kv;
+  return {{{batch, p.heads, queries, p.d_head},
+           {kv_batch, p.kv_heads, keys, p.d_head},
+           {kv_batch, p.kv_heads, keys, p.d_head_v},
+           {batch, p.heads, queries, p.d_head_v}}};
 }
 
 std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors) {
@@ -195,7 +226,8 @@ const char* fault_of(const Problem& problem) {
        "softmax_scale is outside 0 to 1e6"},
       {p.softcap == 0.0F || (p.softcap >= kLeastSoftcap && p.softcap <= kMostScale),
        "softcap is neither 0 nor within 0.001 to 1e6"}};
-  return first_fault(checks);
+  const char* const fault = first_fault(checks);
+  return fault != nullptr ? fault : fault_of_places(problem);
 }
 
 const char* fault_of_shape(const Problem& problem, const Tensors& tensors) {
@@ -225,10 +257,7 @@ const char* fault_of(const Problem& problem, const Tensors& tensors) {
   if (problem.lse && (tensors.lse == nullptr || !is_aligned(tensors.lse, alignof(float)))) {
     return "lse is null or misaligned, but the problem requests it";
   }
-  if (const char* fault = fault_of_sinks(problem, tensors.sinks)) {
-    return fault;
-  }
-  return fault_of_lengths(problem, tensors.seq_lens_kv);
+  return fault_of_arrays(problem, tensors);
 }
 
 float softmax_scale_of(const Problem& problem) {

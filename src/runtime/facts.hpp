@@ -52,6 +52,8 @@ inline constexpr std::int64_t kMostHeadDim = 1024;
 inline constexpr std::int64_t kMostHeads = 65535;  ///< also the limit of batch
 inline constexpr float kMostScale = 1e6F;          ///< also the limit of softcap
 inline constexpr float kLeastSoftcap = 1e-3F;
+inline constexpr std::int64_t kMostPageSize = 256;
+inline constexpr std::int64_t kMostPoolPages = 0x7fffffff;
 
 const char* fault_of(const Problem& problem);
 

@@ -10,14 +10,13 @@ namespace fatune_attention::detail {
 class LaunchBuilder;
 
 /// The values that a family's expressions may name, under the names that they have there. See
-/// docs/bring-your-own-kernel.md. Strides are in elements. `keys_total` is the most that sequences
-/// can have, since nothing here depends on the lengths' values. `has_seq_lens` stays 0: exported
-/// libraries take no packed batches.
+/// docs/bring-your-own-kernel.md. Strides are in elements. Nothing here depends on the values of
+/// lengths: unless the batch is packed, `keys_total` is the most that sequences can have.
 struct Facts {
   double batch = 0, seq_len = 0, heads = 0, causal = 0, dtype = 0, d_head = 0;
   double seq_len_kv = 0, kv_heads = 0, d_head_v = 0, window = 0, softmax_scale = 0, lse = 0;
   double has_seq_lens_kv = 0, keys_total = 0, softcap = 0, sinks = 0;
-  double page_size = 0, pool_pages = 0;  ///< 0: libraries take contiguous K and V alone
+  double page_size = 0, pool_pages = 0;
   double has_seq_lens = 0, queries_total = 0;
   double layout_bhsd = 0;
   double q_row_stride = 0, q_head_stride = 0, q_batch_stride = 0;

@@ -141,7 +141,6 @@ struct TensorMap {
 };
 
 /// The tensors that arguments may point to. Buffers of the workspace follow them: see buffer().
-/// Those of packed batches and pages are null: exported libraries launch none.
 enum class Operand : int {
   q,
   k,

@@ -163,7 +163,12 @@ MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordi
           t.o.batch_stride,
           p.has_seq_lens_kv,
           bits_of(p.softcap),
-          p.has_sinks};
+          p.has_sinks,
+          p.page_size,
+          p.pool_pages,
+          p.is_packed,
+          p.queries_total,
+          p.keys_total};
 }
 
 const Selection* SelectionMemo::find(const MemoKey& key) const {
@@ -191,13 +196,14 @@ SelectionMemo& selection_memo() {
 Selection selection_for(const Problem& problem, const Request& request) {
   const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
   Questions questions{request};
-  const Wanted wanted{problem, request.facts.layout_bhsd != 0.0};
+  const Problem like = problem_of_rows(problem);
+  const Wanted wanted{like, request.facts.layout_bhsd != 0.0};
   const Choice choice =
       choose(kTable, wanted, gpu, [&](int configuration) { return questions(configuration); });
   return choice.configuration < 0
              ? refused(questions.first_refusal)
              : selection_of(choice, questions.last, untuned(kTable, wanted, gpu, choice.step),
-                            problem.has_seq_lens_kv);
+                            like.has_seq_lens_kv);
 }
 
 }  // namespace fatune_attention::detail

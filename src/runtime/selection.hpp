@@ -28,7 +28,7 @@ struct Answer {
 Answer ask(int configuration, const Request& request);
 
 /// Everything that a selection depends on.
-using MemoKey = std::array<std::int64_t, 28>;
+using MemoKey = std::array<std::int64_t, 33>;
 MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal);
 
 /// The last few selections of a thread.

@@ -71,10 +71,21 @@ TEST_F(Packed, AreInEveryOutput) {
   EXPECT_EQ(problem["seq_len_kv"], 300);
 }
 
-TEST_F(Packed, ATunedTableHasNone) {
-  const ProcessResult refused = fatune({"predict", "--gpu", "h100", "--seq-lens", "4,5"});
-  EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::nothing_ranked));
-  EXPECT_THAT(refused.out, HasSubstr("tuned tables have no packed batches"));
+// By the rows of sequences that all have as many queries and keys as these in the mean.
+TEST_F(Packed, AreChosenForAsEqualSequencesAre) {
+  const auto prediction = [this](const std::string& lengths) {
+    return fatune_json(with({"predict", "--gpu", "h100", "--dhead", "128", "--dtype", "bf16",
+                             "--causal", "--heads", "16", "--format", "json"},
+                            lengths))["predictions"][0];
+  };
+  const json equal = prediction("--seq 2048 --batch 16");
+  const json packed =
+      prediction("--seq-lens 0,4096,96,4000,0,4096,96,4000,0,4096,96,4000,0,4096,96,4000");
+  EXPECT_EQ(equal["step"], "exact");
+  EXPECT_EQ(packed["step"], "same bucket");
+  EXPECT_EQ(packed["tuned_on"], equal["tuned_on"]);
+  EXPECT_TRUE(packed["untuned"].is_null());
+  EXPECT_TRUE(packed["expected_regret_percent"].is_null());
 }
 
 // On the fake GPU, whose emulator runs the references too.

@@ -115,13 +115,14 @@ TEST_F(Pages, AreInNoTunedTable) {
   EXPECT_THAT(exported.out + exported.err, HasSubstr("its K and V are in pages"));
 }
 
-TEST_F(Pages, AreNotPredicted) {
-  const ProcessResult refused =
-      fatune(with({"predict"},
-                  "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dtype bf16 "
-                  "--seq-kv 4096 --batch 2 --page-size 16"));
-  EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::nothing_ranked));
-  EXPECT_THAT(refused.out, HasSubstr("K and V are in pages"));
+TEST_F(Pages, AreChosenForAsContiguousKeysAre) {
+  const json prediction =
+      fatune_json(with({"predict", "--format", "json"},
+                       "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dhead 128 --dtype bf16 "
+                       "--seq-kv 4096 --batch 8 --page-size 16"))["predictions"][0];
+  EXPECT_EQ(prediction["step"], "same bucket");
+  EXPECT_EQ(prediction["family"], "flash_decode");
+  EXPECT_EQ(prediction["tuned_on"], "b8 s1 h32 d128 BF16 kv4096 hkv8");
 }
 
 }  // namespace

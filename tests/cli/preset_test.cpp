@@ -48,6 +48,30 @@ TEST_F(Presets, GiveTheProblemButBatchAndLength) {
       {{"batch", 16}, {"heads", 32}, {"causal", true}, {"kv_heads", 8}, {"window", 4096}});
 }
 
+// For the GPU that decides most: of the families that a sweep tries, one has to have
+// configurations.
+TEST_F(Presets, EachHasConfigurationsInPrefillAndInDecoding) {
+  const Words lengths[] = {{"--seq", "4096"}, {"--seq", "1", "--seq-kv", "4096"}};
+  const auto keeps_some = [&](const Words& problem, const std::string& family) {
+    Words all{"list",     "--arch", "sm_90a",   "--space", "tune",
+              "--family", family,   "--format", "json"};
+    all.insert(all.end(), problem.begin(), problem.end());
+    const ProcessResult listed = fatune(all);
+    return listed.exit_code == 0 && !json::parse(listed.out)["kept"].empty();
+  };
+  const json presets =
+      json::parse(fatune({"list", "--presets", "--format", "json"}).out)["presets"];
+  for (const json& preset : presets) {
+    for (Words problem : lengths) {
+      problem.insert(problem.end(), {"--preset", preset["name"].get<std::string>()});
+      const Words families{"flash_sm90", "flash_decode", "flash_sm80", "flash_decode_sm80"};
+      EXPECT_TRUE(std::ranges::any_of(
+          families, [&](const std::string& family) { return keeps_some(problem, family); }))
+          << preset["name"] << ' ' << problem[1];
+    }
+  }
+}
+
 TEST_F(Presets, WhatIsTypedWinsWhereverItStands) {
   const std::string config = "(FP16, 64, 64, 64, 4): async+load_2_2_2_tiles";
   const json expected{{"heads", 16}, {"causal", false}, {"kv_heads", 4}, {"window", 0}};

@@ -23,10 +23,12 @@ import os
 import pathlib
 import types
 def specification(backend, *kind):
-    assert kind[:4] == ("brain",) * 3 + ("int",) and kind[4] == kind[5] and kind[6:9] == (0, False, False)
+    assert kind[:4] == ("brain",) * 3 + ("int",) and kind[6] == 0
+    assert backend != "decode" or (kind[4] == kind[5] and kind[7:9] == (False, False))
     assert os.environ["FLASHINFER_CUDA_ARCH_LIST"] == "9.0a"
-    name = f"{backend}_{kind[4]}"
-    sources = [f"{name}_paged_mask_{mask}.cu" for mask in range(4)] + [f"{name}_ragged_mask_0.cu", f"{name}.cu"]
+    name = f"{backend}_{kind[4]}" + "_window" * kind[7] + "_softcap" * kind[8]
+    sources = [f"{name}_{keys}_kernel_mask_{mask}.cu" for keys in ("paged", "ragged") for mask in range(4)]
+    sources.append(f"{name}.cu")
     return types.SimpleNamespace(name=name, d_head=kind[4], sources=sources,
                                  jit_library_path=pathlib.Path(os.environ["BUILT"]) / (name + ".so"))
 def gen_batch_decode_module(*kind):
@@ -69,13 +71,30 @@ class BuildFlashInferModules(unittest.TestCase):
                                            "jit/attention/modules.py", "data/csrc/batch_decode.jinja"})
         self.assertEqual(len(done.stdout.splitlines()), len(modules))
         module = self.folder / "flashinfer" / "data" / "aot" / "fa2_64" / "fa2_64.so"
-        self.assertEqual(module.read_text(encoding="utf-8"), "fa2_64_paged_mask_0.cu fa2_64_paged_mask_1.cu fa2_64.cu")
+        sources = ("paged_kernel_mask_0", "paged_kernel_mask_1", "ragged_kernel_mask_1")
+        self.assertEqual(module.read_text(encoding="utf-8"),
+                         " ".join([*(f"fa2_64_{source}.cu" for source in sources), "fa2_64.cu"]))
         self.assertIn("written for 0.7.2, and 0.8 is installed", done.stderr)
 
     def test_backends_can_be_left_out(self):
         self.build("--d-head", "256", "--backend", "fa2")
         modules = {file.name for file in (self.folder / "flashinfer" / "data" / "aot").iterdir()}
         self.assertEqual(modules, {"decode_256", "fa2_256"})
+
+    def test_two_head_dimensions_have_packed_keys_alone(self):
+        self.build("--d-head", "192x128", "--backend", "fa3")
+        folder = self.folder / "flashinfer" / "data" / "aot"
+        self.assertEqual([file.name for file in folder.iterdir()], ["fa3_192"])
+        module = folder / "fa3_192" / "fa3_192.so"
+        self.assertEqual(module.read_text(encoding="utf-8"), "fa3_192_ragged_kernel_mask_1.cu fa3_192.cu")
+
+    def test_windows_and_caps_have_packed_keys_alone(self):
+        self.build("--d-head", "64", "--window")
+        self.build("--d-head", "64", "--softcap", "--backend", "fa2")
+        folder = self.folder / "flashinfer" / "data" / "aot"
+        self.assertEqual({file.name for file in folder.iterdir()}, {"fa2_64_window", "fa3_64_window", "fa2_64_softcap"})
+        module = folder / "fa3_64_window" / "fa3_64_window.so"
+        self.assertNotIn("paged", module.read_text(encoding="utf-8"))
 
     def test_errors_are_one_line(self):
         self.assertIn("Ninja build failed", self.build("--d-head", "512", code=1).stderr)

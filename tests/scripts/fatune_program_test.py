@@ -34,6 +34,8 @@ class Options(unittest.TestCase):
         lengths = {"seq_lens_kv": "uniform:1-9:0"}
         self.assertEqual(fatune_program.problem_options(lengths), ["--seq-kv-lens", "uniform:1-9:0"])
         self.assertEqual(fatune_program.problem_options({"seq_lens_kv": ""}), [])
+        packed = {"batch": 2, "seq_len": 9, "seq_len_kv": 9, "seq_lens": "9,1"}
+        self.assertEqual(fatune_program.problem_options(packed), ["--batch", "2", "--seq-lens", "9,1"])
         self.assertEqual(fatune_program.problem_label(problem | {"lse": True}),
                          "b2 s512 h4 d64 FP16 causal kv_heads=2 lse=True softmax_scale=0.5")
 
@@ -51,6 +53,12 @@ class Options(unittest.TestCase):
         self.assertEqual(fatune_program.total_keys({**PROBLEM, "seq_len_kv": 900}), 1800)
         self.assertIsNone(fatune_program.key_lengths({**PROBLEM, "seq_lens_kv": ""}))
         self.assertIn(" seq_lens_kv=900,17,17,17,17,17,17,17,17...", fatune_program.problem_label(problem))
+        packed = {**PROBLEM, "seq_lens": "3,5"}
+        self.assertEqual(fatune_program.query_lengths(packed), [3, 5])
+        self.assertEqual(fatune_program.total_keys(packed), 8)
+        self.assertEqual(fatune_program.total_keys({**packed, "seq_lens_kv": "3,50"}), 53)
+        with self.assertRaisesRegex(fatune_program.ProgramError, "seq_lens is 'zipf:1-9': only lists"):
+            fatune_program.query_lengths({**PROBLEM, "seq_lens": "zipf:1-9"})
         with self.assertRaisesRegex(fatune_program.ProgramError, "only lists are known here"):
             fatune_program.key_lengths({**PROBLEM, "seq_lens_kv": "uniform:1-9:0"})
 

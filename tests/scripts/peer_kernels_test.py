@@ -5,9 +5,22 @@ import unittest
 import unittest.mock
 
 from script_modules import run_tests
+import attention_inputs
 import peer_kernels
 
 PROBLEM = {"batch": 1, "seq_len": 64, "heads": 1, "d_head": 64, "dtype": "FP16", "causal": True}
+
+
+SETTINGS = {"softmax_scale": 1.0, "causal": True}
+
+
+def with_inputs(**members):
+    return attention_inputs.Inputs("q", "k", "v", True, 1.0, [9], **members)
+
+
+INPUTS = with_inputs()
+PACKED = attention_inputs.Inputs(["q"], ["k"], ["v"], True, 1.0, [3, 9], queries=[5, 2], cu_queries="ends of q",
+                                 cu_keys="ends of k")
 
 
 def fake_torch(has_cudnn):
@@ -31,24 +44,53 @@ class Peers(unittest.TestCase):
             with unittest.mock.patch.dict(sys.modules, flash_attn_interface=function, flash_attn_config=config):
                 fa3 = peer_kernels.find_peers(fake_torch(True), ["fa3"])[0]["fa3"]
             self.assertEqual((fa3.dtypes, fa3.version), (dtypes, "flash-attn-3"))
-            self.assertEqual(fa3.make("q", "k", "v", True, 1.0)(), "q")
-        self.assertEqual(peer_kernels.cannot_do(peer_kernels.Peer("x", "1", None, True, dtypes=("BF16",)), PROBLEM),
+            self.assertEqual(fa3.make(INPUTS)(), "q")
+        self.assertEqual(peer_kernels.cannot_do(peer_kernels.Peer("x", "1", None, dtypes=("BF16",)), PROBLEM),
                          "no FP16")
 
-    def test_flash_attention_4_takes_lengths_where_it_has_a_function_for_them(self):
-        plain = types.SimpleNamespace(flash_attn_func=lambda q, *_rest, **_settings: (q, None))
+    def test_a_build_of_flash_attention_3_says_what_it_can_do(self):
+        module = types.SimpleNamespace(flash_attn_func=None, flash_attn_varlen_func=None)
+        self.assertEqual(peer_kernels._flash3_features(module, {}), {"window", "softcap", "two_dims", "packed"})
+        module.flash_attn_with_kvcache = None
+        flags = {"FLASHATTENTION_DISABLE_LOCAL": True, "FLASHATTENTION_DISABLE_VARLEN": True}
+        self.assertEqual(peer_kernels._flash3_features(module, flags), {"softcap", "two_dims", "pages"})
+
+    def test_flash_attention_3_is_called_for_what_a_problem_asks_for(self):
+        module = types.SimpleNamespace(flash_attn_func=self.called("dense"),
+                                       flash_attn_varlen_func=self.called("packed"),
+                                       flash_attn_with_kvcache=self.called("cache"))
+        self.assertEqual(peer_kernels._flash3_launch(module, with_inputs(window=8, softcap=30.0))(),
+                         ("dense", ("q", "k", "v"), {**SETTINGS, "num_splits": 0, "window_size": (7, 0),
+                                                     "softcap": 30.0}))
+        self.assertEqual(peer_kernels._flash3_launch(module, with_inputs(key_lengths="n", page_table="t"))(),
+                         ("cache", ("q", "k", "v"), {**SETTINGS, "num_splits": 0, "cache_seqlens": "n",
+                                                     "page_table": "t"}))
+        name, tensors, _ = peer_kernels._flash3_launch(module, PACKED)()
+        self.assertEqual((name, tensors), ("packed", ("q", "k", "v", "ends of q", "ends of k", 5, 9)))
+
+    def test_flash_attention_4_is_called_for_what_a_problem_asks_for(self):
+        module = types.SimpleNamespace(flash_attn_func=self.called("dense"),
+                                       flash_attn_varlen_func=self.called("varlen"))
+        launch = peer_kernels._flash4_launch
+        self.assertEqual(launch(module, with_inputs(sinks="s", window=8))(),
+                         ("dense", ("q", "k", "v"), {**SETTINGS, "window_size": (7, 0), "learnable_sink": "s"}))
+        self.assertEqual(launch(module, with_inputs(key_lengths="n", page_table="t"))(),
+                         ("varlen", ("q", "k", "v"), {**SETTINGS, "seqused_k": "n", "page_table": "t"}))
+        self.assertEqual(launch(module, PACKED)(),
+                         ("varlen", ("q", "k", "v"), {**SETTINGS, "cu_seqlens_q": "ends of q", "max_seqlen_q": 5,
+                                                      "cu_seqlens_k": "ends of k", "max_seqlen_k": 9}))
+
+    def called(self, name):
+        return lambda *tensors, **settings: ((name, tensors, settings), "log-sum-exp")
+
+    def test_flash_attention_4_without_a_function_for_lengths(self):
+        plain = types.SimpleNamespace(flash_attn_func=None)
         package = types.ModuleType("flash_attn")
-        torch = fake_torch(True)
-        torch.int32, torch.tensor = "int32", lambda values, dtype, device: (values, dtype, device)
-        q = types.SimpleNamespace(device="cuda")
-        with unittest.mock.patch.dict(sys.modules, {"flash_attn": package, "flash_attn.cute": plain}):
-            fa4 = peer_kernels.find_peers(torch, ["fa4"])[0]["fa4"]
-            self.assertEqual(fa4.make(q, "k", "v", True, 1.0)(), q)
-            self.assertIn("one length", peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}))
-            plain.flash_attn_varlen_func = lambda *tensors, **settings: (settings["seqused_k"], None)
-            fa4 = peer_kernels.find_peers(torch, ["fa4"])[0]["fa4"]
-        self.assertIsNone(peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}))
-        self.assertEqual(fa4.make_for_lengths([100], q, "k", "v", True, 1.0)(), ([100], "int32", "cuda"))
+        for function, reason in ((False, "one length for all sequences"), (True, None)):
+            with unittest.mock.patch.dict(sys.modules, {"flash_attn": package, "flash_attn.cute": plain}):
+                fa4 = peer_kernels.find_peers(fake_torch(True), ["fa4"])[0]["fa4"]
+            self.assertEqual(peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}), reason)
+            plain.flash_attn_varlen_func = None
 
     def test_a_dense_product_is_timed_only_where_it_is_asked_for(self):
         self.assertNotIn("gemm", peer_kernels.DEFAULT_PEERS)
@@ -57,18 +99,19 @@ class Peers(unittest.TestCase):
 
     def test_problems_that_a_peer_cannot_do(self):
         fa2 = peer_kernels.find_peers(fake_torch(True), ["fa2"])[0]["fa2"]
-        aligned_at_the_begin = peer_kernels.Peer("x", "1", None, False)
         longer = {**PROBLEM, "seq_len_kv": 100}
-        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_begin, PROBLEM))
-        self.assertIn("causal mask", peer_kernels.cannot_do(aligned_at_the_begin, longer))
-        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_begin, {**longer, "causal": False}))
-        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_begin, {**longer, "seq_len": 1}))
+        packed = {**PROBLEM, "seq_lens": "64,3"}
         self.assertIsNone(peer_kernels.cannot_do(fa2, longer))
-        self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8}), "no window")
+        self.assertIsNone(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8}))
+        self.assertIsNone(peer_kernels.cannot_do(fa2, packed))
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8, "causal": False}),
+                         "no window without a causal mask")
         self.assertEqual(peer_kernels.cannot_do(fa2, {**longer, "seq_lens_kv": "100"}), "one length for all sequences")
-        self.assertIsNone(peer_kernels.cannot_do(fa2, {**PROBLEM, "seq_lens_kv": "", "page_size": 0}))
+        self.assertIsNone(peer_kernels.cannot_do(fa2, {**PROBLEM, "seq_lens_kv": "", "page_size": 0, "sinks": False}))
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "page_size": 16}), "contiguous K and V")
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "d_head_v": 32}), "one head dimension")
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "softcap": 30.0}), "no softcap")
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**packed, "sinks": True}), "no sinks")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "engine/compiling.hpp"
 #include "engine/session.hpp"
 #include "gpu/compiler.hpp"
+#include "model/kv_pages.hpp"
 #include "model/output_format.hpp"
 #include "model/report.hpp"
 #include "model/statistics.hpp"
@@ -65,6 +66,7 @@ struct ExportOptions {
   /// names) of files for other auto-tuners.
   std::optional<std::filesystem::path> out_file;
   std::optional<double> cover_percent;  ///< restricts the table to the smallest cover within this
+  LibraryFeatures features;             ///< of a library
 };
 
 Measured measured(const TunedTime& time, const std::string& origin) {
@@ -237,10 +239,11 @@ struct Wanted {
   std::vector<CompileRequest> requests;
 };
 
-Wanted wanted_kernels(const TunedTable& table, const Family& family, const Config& config) {
+Wanted wanted_kernels(const TunedTable& table, const Family& family, const Config& config,
+                      const LibraryFeatures& features) {
   Wanted wanted{{config, {}}, {}};
   std::map<std::vector<double>, KernelCase> by_key;
-  for (const KernelCase& one : kernel_cases(table, family, config)) {
+  for (const KernelCase& one : kernel_cases(table, family, config, features)) {
     if (!check_valid(family, config, &one.problem, one.device)) {
       by_key.emplace(kernel_key(family, config, one.problem, *one.device), one);
     }
@@ -296,19 +299,19 @@ void check_compiled(const CompileRequest& request,
 /// Error(failed_outcomes) if a kernel cannot be compiled, and Error(interrupted) after an
 /// interrupt. The families and the table must outlive the library.
 Library build_library(const TunedTable& table, const FamilySet& families,
-                      const CompileSettings& settings, const OutputOptions& output) {
+                      const ExportOptions& options) {
   Library library{families, table, {}, {}};
   std::vector<CompileRequest> requests;
   const RuntimeTable runtime_table(table);
   for (const Config* config : runtime_table.configs()) {
     check_exportable(families.of(*config));
-    Wanted wanted = wanted_kernels(table, families.of(*config), *config);
+    Wanted wanted = wanted_kernels(table, families.of(*config), *config, options.features);
     library.configs.push_back(std::move(wanted.config));
     std::ranges::move(wanted.requests, std::back_inserter(requests));
   }
-  print_note(output, fmt::format("compiling {} kernels of {} configurations", requests.size(),
-                                 library.configs.size()));
-  const auto results = compile_all(requests, settings, open_cache(settings).get());
+  print_note(options.output, fmt::format("compiling {} kernels of {} configurations",
+                                         requests.size(), library.configs.size()));
+  const auto results = compile_all(requests, options.compile, open_cache(options.compile).get());
   Codes codes;
   std::size_t next = 0;
   for (LibraryConfig& config : library.configs) {
@@ -320,6 +323,19 @@ Library build_library(const TunedTable& table, const FamilySet& families,
   }
   library.codes = std::move(codes).take();
   return library;
+}
+
+/// Throws Error(usage) for features of a library where none is exported, and for a page size that
+/// no problem has.
+void check_features(const ExportOptions& options) {
+  const bool has_some = options.features.packed || !options.features.page_sizes.empty();
+  if (has_some && !is_library(options.to)) {
+    throw Error(ExitCode::usage, "a table has no machine code", "--packed and --page-size",
+                "export a library: --to cpp or --to torch");
+  }
+  for (const std::int64_t page_size : options.features.page_sizes) {
+    check_pages({.batch = 1, .seq_len = 1, .heads = 1, .d_head = 1, .page_size = page_size});
+  }
 }
 
 /// Where the C++ library is.
@@ -371,7 +387,7 @@ void check_library_folder(const ExportOptions& options) {
 void write_library(const ExportOptions& options, const FamilySet& families,
                    const ExportReport& report) {
   const std::filesystem::path& folder = options.out_file.value();
-  const Library library = build_library(report.table, families, options.compile, options.output);
+  const Library library = build_library(report.table, families, options);
   std::set<std::filesystem::path> folders;
   const auto files_of = options.to == ExportFormat::torch ? torch_package_files : cpp_library_files;
   for (const LibraryFile& file : files_of(library, FileTree())) {
@@ -427,6 +443,7 @@ ExitCode export_library(const ExportOptions& options) {
 }
 
 ExitCode export_tuned(const ExportOptions& options) {
+  check_features(options);
   switch (options.to) {
     case ExportFormat::t4:
     case ExportFormat::kernel_tuner_cache:
@@ -449,6 +466,14 @@ void add_table_options(CLI::App& app, ExportOptions& options) {
       "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: one "
       "file for each kernel and problem, whose name begins like FILE",
       options.out_file);
+  app.add_flag("--packed", options.features.packed,
+               "of a library: it takes packed batches, too, and has machine code for them");
+  add_value(app, "--page-size", "N[,N...]",
+            "of a library: it takes K and V in pages of these sizes, too, and has machine code for "
+            "them",
+            options.features.page_sizes, [](const std::string& text, const std::string& option) {
+              return parse_integer_list(text, option, 1, kMostPageSize);
+            });
 }
 
 }  // namespace
@@ -475,6 +500,7 @@ Examples:
   fatune export --best results/best_configs.json --to json --out table.json
   fatune export --run last --cover 5 --out table.json
   fatune export --to cpp --cover 5 --out attention
+  fatune export --to torch --packed --page-size 16,64 --out package
   fatune export --run last --to t4 --out last.json
   fatune export --best h100.json --best h200.json --run last --out table.json)");
 }

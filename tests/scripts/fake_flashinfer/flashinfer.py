@@ -37,3 +37,22 @@ class BatchPrefillWithPagedKVCacheWrapper(_Wrapper):
     def plan(self, rows, *sizes, causal, **settings):
         assert isinstance(causal, bool) and rows.values[0] == 0
         self._plan(*sizes, **settings)
+
+
+class BatchPrefillWithRaggedKVCacheWrapper:
+    def __init__(self, workspace, kv_layout, backend):
+        assert kv_layout == "NHD"
+        self._ms = {"auto": 0.06, "fa2": 0.2}[backend]
+
+    def plan(self, ends_q, ends_k, q_heads, k_heads, columns, head_dim_vo, causal, sm_scale, q_data_type, kv_data_type,
+             window_left=-1, logits_soft_cap=0.0):
+        assert (window_left >= 0) + (logits_soft_cap > 0) <= 1 and causal and sm_scale > 0 and q_data_type == kv_data_type and columns >= head_dim_vo
+        assert len(ends_q.values) == len(ends_k.values)
+        self._ends = (ends_q, ends_k)
+        self._shapes = ((q_heads, columns), (k_heads, columns), (k_heads, head_dim_vo))
+
+    def run(self, q, k, v):
+        assert tuple(tensor.shape[1:] for tensor in (q, k, v)) == self._shapes
+        assert (q.shape[0], k.shape[0]) == tuple(ends.values[-1] for ends in self._ends)
+        torch.pass_time(self._ms)
+        return torch.empty((*q.shape[:2], v.shape[2]), dtype=q.dtype)

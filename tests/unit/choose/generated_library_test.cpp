@@ -17,6 +17,8 @@
 #include "choose/tuned_choice.hpp"
 #include "choose/tuned_table.hpp"
 #include "model/kernel_code.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/problem.hpp"
 #include "plan/planner.hpp"
 #include "runtime/facts.hpp"
@@ -29,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace runtime = fatune_attention::detail;
 
-constexpr std::uint64_t kQ = 0x10000000;  // K, V, O, LSE and the lengths follow
+constexpr std::uint64_t kQ = 0x10000000;  // the other tensors of problems follow
 constexpr std::uint64_t kTensorBytes = 0x1000000;
 constexpr std::uint64_t kWorkspace = 0x70000000;
 
@@ -46,6 +48,12 @@ fatune_attention::Device runtime_device(const DeviceLimits& limits) {
   return device;
 }
 
+/// The made-up address of a tensor of problems.
+std::uint64_t address_of(std::string_view tensor) {
+  const auto known = std::ranges::find(kProblemTensors, tensor);
+  return kQ + static_cast<std::uint64_t>(known - kProblemTensors.begin()) * kTensorBytes;
+}
+
 /// Contiguous tensors of the problem's layout, at made-up addresses.
 fatune_attention::Tensors tensors_of(const Problem& problem) {
   fatune_attention::Tensors tensors;
@@ -56,9 +64,14 @@ fatune_attention::Tensors tensors_of(const Problem& problem) {
                shape.head_stride, shape.row_stride};
   }
   tensors.lse = reinterpret_cast<float*>(kQ + 4 * kTensorBytes);
-  if (!problem.seq_lens_kv.empty()) {
-    tensors.seq_lens_kv = reinterpret_cast<const std::int32_t*>(kQ + 5 * kTensorBytes);
-  }
+  const auto array = [](std::string_view name, bool is_there) {
+    return is_there ? reinterpret_cast<const std::int32_t*>(address_of(name)) : nullptr;
+  };
+  tensors.seq_lens_kv =
+      array(kKeyLengthsTensor, !problem.seq_lens_kv.empty() && !is_packed(problem));
+  tensors.page_table = array(kPageTableTensor, has_pages(problem));
+  tensors.cu_seqlens_q = array(kQueryStartsTensor, is_packed(problem));
+  tensors.cu_seqlens_kv = array(kKeyStartsTensor, is_packed(problem));
   return tensors;
 }
 
@@ -182,9 +195,8 @@ Extents extents(const runtime::Dim3& of) { return {of.x, of.y, of.z}; }
 ArgumentEncoder encoder(const Family& family, const runtime::LaunchBuilder& builder) {
   const auto address_of = [&](const std::string& tensor) -> std::uint64_t {
     const auto& buffers = family.arguments.buffers;
-    const auto known = std::ranges::find(kProblemTensors, tensor);
-    if (known != kProblemTensors.end()) {
-      return kQ + static_cast<std::uint64_t>(known - kProblemTensors.begin()) * kTensorBytes;
+    if (is_among(tensor, kProblemTensors, std::identity{})) {
+      return address_of(tensor);
     }
     const auto buffer = std::ranges::find(buffers, tensor, &BufferRule::name) - buffers.begin();
     return kWorkspace + builder.buffers().offset(static_cast<int>(buffer));
@@ -226,6 +238,8 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
   std::mt19937 engine(5);
   int launched = 0;
   int with_lengths = 0;
+  int packed = 0;
+  int paged = 0;
   for (int i = 0; i < 10000; ++i) {
     const Problem problem = samples::any_problem(engine);
     const runtime::Facts f = facts(problem, device);
@@ -238,19 +252,21 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
     if (!is_valid) {
       continue;
     }
-    runtime::LaunchBuilder builder(
-        {{kQ, kQ + kTensorBytes, kQ + 2 * kTensorBytes, kQ + 3 * kTensorBytes,
-          kQ + 4 * kTensorBytes, kQ + 5 * kTensorBytes},
-         kWorkspace},
-        encode);
+    runtime::Addresses addresses{{}, kWorkspace};
+    std::ranges::transform(kProblemTensors, std::begin(addresses.operands), address_of);
+    runtime::LaunchBuilder builder(addresses, encode);
     made.launch(f, builder);
     expect_same_launch(family, launch_geometry({family, config, problem, device}), builder);
     ASSERT_FALSE(HasFailure()) << made.name << ' ' << describe(problem);
     ++launched;
-    with_lengths += problem.seq_lens_kv.empty() ? 0 : 1;
+    packed += is_packed(problem) ? 1 : 0;
+    paged += has_pages(problem) ? 1 : 0;
+    with_lengths += problem.seq_lens_kv.empty() || is_packed(problem) ? 0 : 1;
   }
   EXPECT_GT(launched, 500);
   EXPECT_GT(with_lengths, 20);
+  EXPECT_GT(packed, 20);
+  EXPECT_GT(paged, 20);
 }
 
 /// Says why a configuration cannot be used: its family refuses it, or its machine code was not
@@ -289,8 +305,9 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
     ASSERT_EQ(selection.step, choice.step) << describe(problem) << ' ' << selection.reason;
     ASSERT_EQ(selection.config, choice.short_form) << describe(problem);
     ASSERT_EQ(selection.untuned.text, choice.untuned) << describe(problem);
-    ASSERT_EQ(std::isnan(selection.regret_percent),
-              !choice.row || !choice.untuned.empty() || !problem.seq_lens_kv.empty());
+    ASSERT_EQ(std::isnan(selection.regret_percent), !choice.row || !choice.untuned.empty() ||
+                                                        !problem.seq_lens_kv.empty() ||
+                                                        has_pages(problem));
     untuned += choice.untuned.empty() ? 0 : 1;
     if (selection.configuration >= 0) {
       ASSERT_FALSE(why_not(choice.config, problem, device));

@@ -11,6 +11,7 @@
 #include "gpu/compiler.hpp"
 #include "model/device_limits.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
@@ -19,6 +20,7 @@ namespace fatune::samples {
 namespace {
 
 constexpr std::size_t kConfigsOfFamily = 6;
+const LibraryFeatures kFeatures{.packed = true, .page_sizes = {16, 64}};
 
 FileTree tree() {
   FileTree files;
@@ -103,7 +105,7 @@ Library library_of(const FamilySet& families, const TunedTable& table) {
   for (const Config* config : runtime_table.configs()) {
     const Family& family = families.of(*config);
     std::map<std::vector<double>, std::size_t> by_key;
-    for (const KernelCase& one : kernel_cases(table, family, *config)) {
+    for (const KernelCase& one : kernel_cases(table, family, *config, kFeatures)) {
       const CompileRequest request = compile_request({family, *config, one.problem, *one.device});
       const auto [known, is_new] = codes.try_emplace(artifact_key(request), library.codes.size());
       if (is_new) {
@@ -138,6 +140,15 @@ Problem any_problem(std::mt19937& engine) {
   }
   // Strides of tensors with one row are the same in both layouts.
   problem.layout = below(4) == 0 && problem.seq_len > 1 ? Layout::bhsd : Layout::bshd;
+  if (const std::int64_t form = below(6); form == 0) {
+    problem.layout = Layout::bshd;
+    problem.seq_lens = canonical_lengths(fmt::format("uniform:1-{}", problem.seq_len));
+    problem.seq_lens_kv = canonical_lengths(fmt::format("uniform:1-{}", problem.seq_len_kv));
+  } else if (form == 1) {
+    problem.page_size = kFeatures.page_sizes.at(static_cast<std::size_t>(below(2)));
+    problem.seq_len_kv = pages_of_sequence(problem) * problem.page_size;
+    problem = problem.seq_lens_kv.empty() ? problem : with_unknown_kv_lengths(problem);
+  }
   return problem;
 }
 

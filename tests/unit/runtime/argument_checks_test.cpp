@@ -17,6 +17,7 @@ using testing::IsNull;
 
 static_assert(kMostSeqLen == fatune::kMostSeqLen);
 static_assert(kMostHeadDim == fatune::kMostHeadDim);
+static_assert(kMostPageSize == fatune::kMostPageSize);
 
 Tensors tensors_of(const Problem& problem) {
   Tensors tensors = usual_tensors(problem);
@@ -94,17 +95,65 @@ TEST(ArgumentChecks, LetStridesAlongOneElementBeAnything) {
   EXPECT_NE(fault_of(problem, tensors), nullptr);
 }
 
-TEST(ArgumentChecks, WantLengthsWhereTheProblemHasThem) {
-  Problem problem = tuned_problem();
-  Tensors tensors = tensors_of(problem);
-  tensors.seq_lens_kv = reinterpret_cast<std::int32_t*>(0x1004);
-  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("has_seq_lens_kv of the problem is false"));
-  problem.has_seq_lens_kv = true;
-  EXPECT_THAT(fault_of(problem, tensors), IsNull());
-  tensors.seq_lens_kv = reinterpret_cast<std::int32_t*>(0x1002);
-  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("seq_lens_kv is null or misaligned"));
-  tensors.seq_lens_kv = nullptr;
-  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("seq_lens_kv is null or misaligned"));
+/// An array that is to be given if and only if the problem has something.
+struct OptionalArray {
+  const char* name;
+  std::function<void(Tensors&, const void*)> give;
+  std::function<void(Problem&)> want;
+};
+
+const OptionalArray kOptionalArrays[] = {
+    {"seq_lens_kv",
+     [](Tensors& t, const void* at) { t.seq_lens_kv = static_cast<const std::int32_t*>(at); },
+     [](Problem& p) { p.has_seq_lens_kv = true; }},
+    {"sinks", [](Tensors& t, const void* at) { t.sinks = static_cast<const float*>(at); },
+     [](Problem& p) { p.has_sinks = true; }},
+    {"page_table",
+     [](Tensors& t, const void* at) { t.page_table = static_cast<const std::int32_t*>(at); },
+     [](Problem& p) { p.page_size = 16, p.pool_pages = 9; }},
+    {"cu_seqlens_q",
+     [](Tensors& t, const void* at) {
+       t.cu_seqlens_q = static_cast<const std::int32_t*>(at);
+       t.cu_seqlens_kv = static_cast<const std::int32_t*>(at);
+     },
+     [](Problem& p) { p.is_packed = true, p.queries_total = p.keys_total = 500; }}};
+
+TEST(ArgumentChecks, WantArraysWhereTheProblemHasThem) {
+  for (const OptionalArray& array : kOptionalArrays) {
+    Problem problem = tuned_problem();
+    Tensors tensors = tensors_of(problem);
+    array.give(tensors, reinterpret_cast<const void*>(0x1004));
+    EXPECT_THAT(fault_of(problem, tensors), HasSubstr(array.name));
+    array.want(problem);
+    EXPECT_THAT(fault_of(problem, tensors), IsNull()) << array.name;
+    array.give(tensors, reinterpret_cast<const void*>(0x1002));
+    EXPECT_THAT(fault_of(problem, tensors), HasSubstr(array.name));
+    array.give(tensors, nullptr);
+    EXPECT_THAT(fault_of(problem, tensors), HasSubstr(array.name));
+  }
+}
+
+TEST(ArgumentChecks, NameWhatIsWrongWithPagesAndPackedProblems) {
+  const Wrong wrongs[] = {
+      {[](Problem& p) { p.page_size = 12, p.pool_pages = 9; }, "page_size is no power of two"},
+      {[](Problem& p) { p.page_size = 512, p.pool_pages = 9; }, "page_size is no power of two"},
+      {[](Problem& p) { p.page_size = 16; }, "pool_pages"},
+      {[](Problem& p) { p.page_size = 16, p.pool_pages = 9, p.seq_len_kv = 100; }, "no multiple"},
+      {[](Problem& p) { p.is_packed = true, p.queries_total = 1; }, "keys_total"},
+      {[](Problem& p) {
+         p.is_packed = p.has_seq_lens_kv = true, p.queries_total = p.keys_total = 1;
+       },
+       "cu_seqlens_kv says"},
+      {[](Problem& p) {
+         p.is_packed = true, p.queries_total = p.keys_total = 1, p.page_size = 1, p.pool_pages = 1;
+       },
+       "contiguous K and V"}};
+  for (const Wrong& wrong : wrongs) {
+    Problem problem = tuned_problem();
+    wrong.change(problem);
+    ASSERT_NE(fault_of(problem), nullptr) << wrong.fault;
+    EXPECT_THAT(fault_of(problem), HasSubstr(wrong.fault));
+  }
 }
 
 TEST(ArgumentChecks, WantLseWhereTheProblemDoes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 namespace fatune_attention::torch_binding {
 namespace {
@@ -23,9 +24,10 @@ void check_like_query(const TorchTensor& tensor, const TorchTensor& q, const cha
   STD_TORCH_CHECK(dtype_of(tensor) == dtype_of(q), name, " and query must have the same dtype");
 }
 
-void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v) {
+void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v,
+                  bool has_pages) {
   const std::int64_t heads = q.size(1), kv_heads = k.size(1);
-  STD_TORCH_CHECK(k.size(0) == q.size(0) && k.size(3) == q.size(3),
+  STD_TORCH_CHECK((has_pages || k.size(0) == q.size(0)) && k.size(3) == q.size(3),
                   "key must have the same batch and columns as query");
   STD_TORCH_CHECK(v.size(0) == k.size(0) && v.size(1) == kv_heads && v.size(2) == k.size(2),
                   "value must have the same batch, heads and rows as key");
@@ -33,22 +35,31 @@ void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor&
                   "the heads of key must divide those of query");
 }
 
-void check_lengths(const TorchTensor& lengths, const TorchTensor& q) {
-  STD_TORCH_CHECK(lengths.dim() == 1 && lengths.size(0) == q.size(0),
-                  "seq_lens_kv must have one dimension, with a length for each sequence");
-  STD_TORCH_CHECK(dtype_of(lengths) == aoti_torch_dtype_int32(), "seq_lens_kv must be int32");
-  STD_TORCH_CHECK(lengths.is_cuda() && lengths.get_device_index() == q.get_device_index(),
-                  "seq_lens_kv and query must be on one CUDA device");
-  STD_TORCH_CHECK(lengths.size(0) == 1 || lengths.stride(0) == 1, "seq_lens_kv must be contiguous");
+/// Checks an array that is not an operand: its extents, its element type, and where it is.
+void check_array(const TorchTensor& array, std::initializer_list<std::int64_t> extents,
+                 std::int32_t dtype, const TorchTensor& q, const char* name) {
+  const auto sizes = array.sizes();
+  STD_TORCH_CHECK(std::equal(sizes.begin(), sizes.end(), extents.begin(), extents.end()), name,
+                  " has another shape than the other operands require");
+  STD_TORCH_CHECK(dtype_of(array) == dtype, name, " must be ",
+                  dtype == aoti_torch_dtype_int32() ? "int32" : "float32");
+  STD_TORCH_CHECK(array.is_cuda() && array.get_device_index() == q.get_device_index(), name,
+                  " and query must be on one CUDA device");
+  STD_TORCH_CHECK(array.is_contiguous(), name, " must be contiguous");
 }
 
-void check_sinks(const TorchTensor& sinks, const TorchTensor& q) {
-  STD_TORCH_CHECK(sinks.dim() == 1 && sinks.size(0) == q.size(1),
-                  "sinks must have one dimension, with a sink for each head of query");
-  STD_TORCH_CHECK(dtype_of(sinks) == aoti_torch_dtype_float32(), "sinks must be float32");
-  STD_TORCH_CHECK(sinks.is_cuda() && sinks.get_device_index() == q.get_device_index(),
-                  "sinks and query must be on one CUDA device");
-  STD_TORCH_CHECK(sinks.size(0) == 1 || sinks.stride(0) == 1, "sinks must be contiguous");
+void check_packed(const Call& call) {
+  STD_TORCH_CHECK(call.cu_seqlens_q.has_value() == call.cu_seqlens_kv.has_value(),
+                  "cu_seqlens_q and cu_seqlens_kv belong together");
+  if (!call.is_packed()) {
+    return;
+  }
+  STD_TORCH_CHECK(call.q.size(0) == 1 && !call.seq_lens_kv && !call.page_table,
+                  "packed operands are one batch, without seq_lens_kv and page_table");
+  const std::int64_t starts = call.cu_seqlens_q->numel();
+  STD_TORCH_CHECK(starts >= 2, "cu_seqlens_q must have an element for each sequence and one more");
+  check_array(*call.cu_seqlens_q, {starts}, aoti_torch_dtype_int32(), call.q, "cu_seqlens_q");
+  check_array(*call.cu_seqlens_kv, {starts}, aoti_torch_dtype_int32(), call.q, "cu_seqlens_kv");
 }
 
 TorchTensor empty_strided(const std::int64_t* sizes, const std::int64_t* strides, int dimensions,
@@ -73,6 +84,12 @@ Tensor view_of(const TorchTensor& tensor) {
   return {tensor.data_ptr(), strides[0], strides[1], strides[2]};
 }
 
+/// Null without the array.
+template <typename Element>
+const Element* data_of(const std::optional<TorchTensor>& array) {
+  return array ? static_cast<const Element*>(array->data_ptr()) : nullptr;
+}
+
 bool rows_are_dense(const TorchTensor& tensor) { return tensor.stride(3) == 1; }
 
 }  // namespace
@@ -81,12 +98,18 @@ void check_operands(const Call& call) {
   check_like_query(call.q, call.q, "query");
   check_like_query(call.k, call.q, "key");
   check_like_query(call.v, call.q, "value");
-  check_shapes(call.q, call.k, call.v);
+  check_shapes(call.q, call.k, call.v, call.page_table.has_value());
+  check_packed(call);
+  const std::int64_t batch = call.q.size(0);
   if (call.seq_lens_kv) {
-    check_lengths(*call.seq_lens_kv, call.q);
+    check_array(*call.seq_lens_kv, {batch}, aoti_torch_dtype_int32(), call.q, "seq_lens_kv");
   }
   if (call.sinks) {
-    check_sinks(*call.sinks, call.q);
+    check_array(*call.sinks, {call.q.size(1)}, aoti_torch_dtype_float32(), call.q, "sinks");
+  }
+  if (call.page_table) {
+    const std::int64_t pages = call.page_table->dim() == 2 ? call.page_table->size(1) : 0;
+    check_array(*call.page_table, {batch, pages}, aoti_torch_dtype_int32(), call.q, "page_table");
   }
 }
 
@@ -121,6 +144,20 @@ Problem problem_of(const Call& call) {
   problem.has_seq_lens_kv = call.seq_lens_kv.has_value();
   problem.softcap = static_cast<float>(call.softcap);
   problem.has_sinks = call.sinks.has_value();
+  if (call.page_table) {
+    problem.page_size = call.k.size(2);
+    problem.pool_pages = call.k.size(0);
+    problem.seq_len_kv = call.page_table->size(1) * problem.page_size;
+  }
+  if (call.is_packed()) {
+    problem.is_packed = true;
+    problem.batch = call.cu_seqlens_q->numel() - 1;
+    problem.queries_total = call.q.size(2);
+    problem.keys_total = call.k.size(2);
+    problem.seq_len = call.max_seqlen_q;
+    problem.seq_len_kv = call.max_seqlen_kv;
+    problem.causal = call.causal && problem.seq_len > 1;
+  }
   return problem;
 }
 
@@ -157,12 +194,11 @@ Tensors tensors_of(const Call& call, const TorchTensor& o, const TorchTensor* ls
   tensors.v = view_of(call.v);
   tensors.o = view_of(o);
   tensors.lse = lse == nullptr ? nullptr : static_cast<float*>(lse->data_ptr());
-  if (call.seq_lens_kv) {
-    tensors.seq_lens_kv = static_cast<const std::int32_t*>(call.seq_lens_kv->data_ptr());
-  }
-  if (call.sinks) {
-    tensors.sinks = static_cast<const float*>(call.sinks->data_ptr());
-  }
+  tensors.seq_lens_kv = data_of<std::int32_t>(call.seq_lens_kv);
+  tensors.sinks = data_of<float>(call.sinks);
+  tensors.page_table = data_of<std::int32_t>(call.page_table);
+  tensors.cu_seqlens_q = data_of<std::int32_t>(call.cu_seqlens_q);
+  tensors.cu_seqlens_kv = data_of<std::int32_t>(call.cu_seqlens_kv);
   return tensors;
 }
 

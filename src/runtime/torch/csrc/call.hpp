@@ -27,11 +27,21 @@ struct Call {
   const std::optional<TorchTensor>& seq_lens_kv;
   double softcap;                           ///< 0: scores are not capped
   const std::optional<TorchTensor>& sinks;  ///< (heads) of float32, as Tensors::sinks
+  /// (batch, pages of a sequence) of int32, as Tensors::page_table. k and v are then pools (pages,
+  /// heads, keys of a page, d).
+  const std::optional<TorchTensor>& page_table;
+  /// (sequences + 1) of int32, as Tensors has them. Both or neither; q, k and v are then one batch.
+  const std::optional<TorchTensor>& cu_seqlens_q;
+  const std::optional<TorchTensor>& cu_seqlens_kv;
+  std::int64_t max_seqlen_q;   ///< of a packed call: the most queries of a sequence
+  std::int64_t max_seqlen_kv;  ///< of a packed call: the most keys of a sequence
+
+  bool is_packed() const { return cu_seqlens_q.has_value(); }
 };
 
 /// Throws std::runtime_error unless the operands have four dimensions, fit each other, and are on
-/// one CUDA device, with the lengths of keys, of which there is one for each sequence. The lengths'
-/// values are not looked at.
+/// one CUDA device, with the arrays, which have an element for each sequence, head or page. The
+/// values of lengths, tables and first rows are not looked at.
 void check_operands(const Call& call);
 
 /// Returns why the library cannot be asked for the call although PyTorch's own attention can, or

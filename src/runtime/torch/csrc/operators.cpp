@@ -59,7 +59,7 @@ std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const Tor
 
 /// Calls an operator that Python implements: PyTorch's own attention. It leaves its results at the
 /// start of the stack, which has room for kFallbackArguments.
-constexpr std::size_t kFallbackArguments = 11;
+constexpr std::size_t kFallbackArguments = 16;
 void call_fallback(const char* name, const Call& call, const Fallback& why, StableIValue* stack) {
   stack[0] = from(call.q);
   stack[1] = from(call.k);
@@ -70,8 +70,13 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
   stack[6] = from(call.seq_lens_kv);
   stack[7] = from(call.softcap);
   stack[8] = from(call.sinks);
-  stack[9] = from(why.reason);
-  stack[10] = from(why.kind);
+  stack[9] = from(call.page_table);
+  stack[10] = from(call.cu_seqlens_q);
+  stack[11] = from(call.cu_seqlens_kv);
+  stack[12] = from(call.max_seqlen_q);
+  stack[13] = from(call.max_seqlen_kv);
+  stack[14] = from(why.reason);
+  stack[15] = from(why.kind);
   STD_TORCH_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION) == TORCH_SUCCESS,
                   "PyTorch's own attention failed; its message is on standard error");
 }
@@ -81,9 +86,27 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
 TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
                     std::int64_t window, std::optional<double> scale, bool allow_untuned,
                     const std::optional<TorchTensor>& seq_lens_kv, double softcap,
-                    const std::optional<TorchTensor>& sinks) {
-  const Call call{q,           k,       v,    causal, window, scale, false, allow_untuned,
-                  seq_lens_kv, softcap, sinks};
+                    const std::optional<TorchTensor>& sinks,
+                    const std::optional<TorchTensor>& page_table,
+                    const std::optional<TorchTensor>& cu_seqlens_q,
+                    const std::optional<TorchTensor>& cu_seqlens_kv, std::int64_t max_seqlen_q,
+                    std::int64_t max_seqlen_kv) {
+  const Call call{q,
+                  k,
+                  v,
+                  causal,
+                  window,
+                  scale,
+                  false,
+                  allow_untuned,
+                  seq_lens_kv,
+                  softcap,
+                  sinks,
+                  page_table,
+                  cu_seqlens_q,
+                  cu_seqlens_kv,
+                  max_seqlen_q,
+                  max_seqlen_kv};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -96,14 +119,29 @@ TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTenso
   return to<TorchTensor>(stack[0]);
 }
 
-std::tuple<TorchTensor, TorchTensor> forward_lse(const TorchTensor& q, const TorchTensor& k,
-                                                 const TorchTensor& v, bool causal,
-                                                 std::int64_t window, std::optional<double> scale,
-                                                 bool allow_untuned,
-                                                 const std::optional<TorchTensor>& seq_lens_kv,
-                                                 double softcap,
-                                                 const std::optional<TorchTensor>& sinks) {
-  const Call call{q, k, v, causal, window, scale, true, allow_untuned, seq_lens_kv, softcap, sinks};
+std::tuple<TorchTensor, TorchTensor> forward_lse(
+    const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
+    std::int64_t window, std::optional<double> scale, bool allow_untuned,
+    const std::optional<TorchTensor>& seq_lens_kv, double softcap,
+    const std::optional<TorchTensor>& sinks, const std::optional<TorchTensor>& page_table,
+    const std::optional<TorchTensor>& cu_seqlens_q, const std::optional<TorchTensor>& cu_seqlens_kv,
+    std::int64_t max_seqlen_q, std::int64_t max_seqlen_kv) {
+  const Call call{q,
+                  k,
+                  v,
+                  causal,
+                  window,
+                  scale,
+                  true,
+                  allow_untuned,
+                  seq_lens_kv,
+                  softcap,
+                  sinks,
+                  page_table,
+                  cu_seqlens_q,
+                  cu_seqlens_kv,
+                  max_seqlen_q,
+                  max_seqlen_kv};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -133,8 +171,27 @@ Selection selection_of(const Call& call, Device& device) {
 std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
                     std::int64_t window, std::optional<double> scale, bool allow_untuned,
                     const std::optional<TorchTensor>& seq_lens_kv, double softcap,
-                    const std::optional<TorchTensor>& sinks, bool lse) {
-  const Call call{q, k, v, causal, window, scale, lse, allow_untuned, seq_lens_kv, softcap, sinks};
+                    const std::optional<TorchTensor>& sinks,
+                    const std::optional<TorchTensor>& page_table,
+                    const std::optional<TorchTensor>& cu_seqlens_q,
+                    const std::optional<TorchTensor>& cu_seqlens_kv, std::int64_t max_seqlen_q,
+                    std::int64_t max_seqlen_kv, bool lse) {
+  const Call call{q,
+                  k,
+                  v,
+                  causal,
+                  window,
+                  scale,
+                  lse,
+                  allow_untuned,
+                  seq_lens_kv,
+                  softcap,
+                  sinks,
+                  page_table,
+                  cu_seqlens_q,
+                  cu_seqlens_kv,
+                  max_seqlen_q,
+                  max_seqlen_kv};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   Device device;
@@ -152,7 +209,10 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
 
 #define FATUNE_OPERANDS \
   "Tensor q, Tensor k, Tensor v, bool causal=False, int window=0, float? scale=None"
-#define FATUNE_FURTHER ", Tensor? seq_lens_kv=None, float softcap=0.0, Tensor? sinks=None"
+#define FATUNE_FURTHER                                                          \
+  ", Tensor? seq_lens_kv=None, float softcap=0.0, Tensor? sinks=None"           \
+  ", Tensor? page_table=None, Tensor? cu_seqlens_q=None, Tensor? cu_seqlens_kv" \
+  "=None, int max_seqlen_q=0, int max_seqlen_kv=0"
 #define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_FURTHER
 #define FATUNE_FALLBACK FATUNE_OPERANDS FATUNE_FURTHER ", str reason=\"\", str kind=\"\""
 

@@ -8,6 +8,7 @@ from ._flash import flash_attn_func
 from ._kvcache import flash_attn_with_kvcache
 from ._operators import allow_untuned
 from ._sdpa import scaled_dot_product_attention
+from ._varlen import flash_attn_varlen_func
 
-__all__ = ["Explanation", "allow_untuned", "explain", "flash_attn_func", "flash_attn_with_kvcache",
-           "scaled_dot_product_attention"]
+__all__ = ["Explanation", "allow_untuned", "explain", "flash_attn_func", "flash_attn_varlen_func",
+           "flash_attn_with_kvcache", "scaled_dot_product_attention"]

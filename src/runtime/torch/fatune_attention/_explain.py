@@ -1,10 +1,11 @@
 """Explains which kernel a call would run."""
 from typing import NamedTuple
 
-from . import _flash, _kvcache, _operators, _sdpa
+from . import _flash, _kvcache, _operators, _sdpa, _varlen
 
 _CALLS = {_sdpa.scaled_dot_product_attention: _sdpa.operator_call, _flash.flash_attn_func: _flash.operator_call,
-          _kvcache.flash_attn_with_kvcache: _kvcache.operator_call}
+          _kvcache.flash_attn_with_kvcache: _kvcache.operator_call,
+          _varlen.flash_attn_varlen_func: _varlen.operator_call}
 
 
 class Explanation(NamedTuple):

@@ -112,19 +112,60 @@ def _attention(q, k, v, causal, window, scale, lengths=None, softcap=0.0, sinks=
     return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.size(1) != k.size(1))
 
 
-def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, reason="",
-              kind=""):
+def from_pages(page_table, *pools):
+    """Returns pools (pages, heads, keys of a page, d) as tensors (batch, heads, keys, d). Entries of the table that name
+    no page, behind a sequence's last key, become any page."""
+    return [pool[page_table.long().clamp(0, pool.size(0) - 1)].transpose(1, 2).flatten(2, 3) for pool in pools]
+
+
+def _sequences(starts):
+    """Returns the first row of each sequence, and the row behind its last. Waits for the GPU."""
+    starts = starts.tolist()
+    return zip(starts, starts[1:])
+
+
+def _lse(q, k, causal, window, scale, lengths, softcap, sinks):
+    mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device, lengths)
+    return _for_each_sequence(lambda *one: _lse_of_sequence(*one, _factor(q, scale), softcap, sinks), q, k, mask)
+
+
+def packed(function, q, k, v, cu_seqlens_q, cu_seqlens_kv):
+    """Returns function(q, k, v) of each sequence, with the results' rows as they are packed in q."""
+    parts = [function(q[:, :, first:end], k[:, :, first_kv:end_kv], v[:, :, first_kv:end_kv])
+             for (first, end), (first_kv, end_kv) in zip(_sequences(cu_seqlens_q), _sequences(cu_seqlens_kv))
+             if end > first]
+    return torch.cat(parts, 2)
+
+
+def _without_keys_too(q, k, v, *options):
+    """As _attention(); without keys, O is 0."""
+    return _attention(q, k, v, *options) if k.size(2) > 0 else q.new_zeros(*q.shape[:3], v.size(3))
+
+
+def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, page_table=None,
+              cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0, reason="", kind=""):
     """Computes the operator `forward`."""
     warn_once(reason, kind)
+    k, v = (k, v) if page_table is None else from_pages(page_table, k, v)
+    options = (causal, window, scale, seq_lens_kv, softcap, sinks)
     with torch.autocast(q.device.type, enabled=False):
-        o = _attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks)
+        if cu_seqlens_q is None:
+            o = _attention(q, k, v, *options)
+        else:
+            o = packed(lambda *one: _without_keys_too(*one, *options), q, k, v, cu_seqlens_q, cu_seqlens_kv)
     expected = empty_output(q, v)
     return o if o.stride() == expected.stride() else expected.copy_(o)
 
 
-def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, reason="",
+def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None,
+                  page_table=None, cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0, reason="",
                   kind=""):
     """Computes the operator `forward_lse`."""
-    mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device, seq_lens_kv)
-    lse = _for_each_sequence(lambda *one: _lse_of_sequence(*one, _factor(q, scale), softcap, sinks), q, k, mask)
-    return attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks, reason, kind), lse
+    o = attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks, page_table, cu_seqlens_q, cu_seqlens_kv,
+                  max_seqlen_q, max_seqlen_kv, reason, kind)
+    k, v = (k, v) if page_table is None else from_pages(page_table, k, v)
+
+    def of(q, k, _v):
+        return _lse(q, k, causal, window, scale, seq_lens_kv, softcap, sinks)
+
+    return o, of(q, k, v) if cu_seqlens_q is None else packed(of, q, k, v, cu_seqlens_q, cu_seqlens_kv)

@@ -2,7 +2,7 @@
 import torch
 
 from . import _operators
-from ._fallback import warn_once
+from ._fallback import from_pages, warn_once
 from ._flash import as_sinks, by_pytorch, kernel_mask
 from ._operators import forward, forward_lse
 from ._sdpa import tensors_refusal
@@ -26,7 +26,21 @@ def _check_lengths(lengths, q):
                          f"sequences, not the shape {tuple(lengths.shape)}")
 
 
-def _cached(q, k_cache, v_cache, cache_seqlens):
+def _check_table(block_table, q):
+    if block_table.dtype != torch.int32 or block_table.device != q.device:
+        raise ValueError(f"flash_attn_with_kvcache: block_table must be int32 on {q.device}, "
+                         f"not {block_table.dtype} on {block_table.device}")
+    if block_table.dim() != 2 or block_table.size(0) != q.size(0):
+        raise ValueError(f"flash_attn_with_kvcache: block_table must have a row for each of the {q.size(0)} sequences, "
+                         f"not the shape {tuple(block_table.shape)}")
+
+
+def _check_room(length, room):
+    if not 0 <= length <= room:
+        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens is {length}, but the cache has room for {room} keys")
+
+
+def _cached(q, k_cache, v_cache, cache_seqlens, block_table):
     """Returns the keys and values that count, and the lengths of sequences if they are in a tensor. Its values are
     never read here, so that a CUDA graph takes what it holds at the replay."""
     if cache_seqlens is None:
@@ -34,25 +48,29 @@ def _cached(q, k_cache, v_cache, cache_seqlens):
     if isinstance(cache_seqlens, torch.Tensor):
         _check_lengths(cache_seqlens, q)
         return k_cache, v_cache, cache_seqlens
-    if not 0 <= cache_seqlens <= k_cache.size(1):
-        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens is {cache_seqlens}, but the cache has room for "
-                         f"{k_cache.size(1)} keys")
+    if block_table is not None:
+        _check_room(cache_seqlens, block_table.size(1) * k_cache.size(1))
+        return k_cache, v_cache, torch.full((q.size(0),), cache_seqlens, dtype=torch.int32, device=q.device)
+    _check_room(cache_seqlens, k_cache.size(1))
     return k_cache[:, :cache_seqlens], v_cache[:, :cache_seqlens], None
 
 
 def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None, causal=False, window_size=(-1, -1),
-                  softcap=0.0, return_softmax_lse=False, learnable_sink=None):
+                  softcap=0.0, return_softmax_lse=False, learnable_sink=None, block_table=None):
     """Returns why the operators are not called, or None, and their arguments. The parameters are those of
     flash_attn_with_kvcache that it computes."""
     mask = kernel_mask(causal, window_size)
-    keys, values, lengths = _cached(q, k_cache, v_cache, cache_seqlens)
+    if block_table is not None:
+        _check_table(block_table, q)
+        block_table = block_table.contiguous()
+    keys, values, lengths = _cached(q, k_cache, v_cache, cache_seqlens, block_table)
     operands = (q.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2))
     if mask is None:
         reason = "the kernels have no mask for this window_size"
     else:
-        reason = tensors_refusal(*operands, 0.0, True)
+        reason = tensors_refusal(*operands, 0.0, True, block_table is not None)
     return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, lengths,
-                    softcap, as_sinks(learnable_sink))
+                    softcap, as_sinks(learnable_sink), block_table)
 
 
 def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin=None, cache_seqlens=None,
@@ -60,7 +78,9 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
                             causal=False, window_size=(-1, -1), softcap=0.0, rotary_interleaved=True,
                             alibi_slopes=None, num_splits=0, return_softmax_lse=False, learnable_sink=None):
     """flash_attn.flash_attn_with_kvcache. q is (batch, queries, heads, d), and so is the result; the caches are
-    (batch, keys, kv_heads, d).
+    (batch, keys, kv_heads, d). With `block_table` (batch, pages of a sequence), int32 on the GPU, they are pools (pages,
+    keys of a page, kv_heads, d), and keys [i * n, (i + 1) * n) of a sequence, where n is the keys of a page, are in the
+    page that entry i of its row names. Entries behind the last key may be anything.
 
     `cache_seqlens` says how many keys of the cache count: all, if it is None; an int, for all sequences; or a tensor
     (batch) of int32 on the GPU, one for each sequence. The host never reads the tensor, so a captured CUDA graph
@@ -69,15 +89,15 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
 
     With `return_softmax_lse` the result is (o, log-sum-exps (batch, heads, queries)). A kernel is used, or PyTorch's
     own attention, as in flash_attn_func, which also describes `softcap` and `learnable_sink`. Arguments for appending
-    keys, rotating, paged caches, alibi_slopes and num_splits raise NotImplementedError unless they have their defaults.
+    keys, rotating, alibi_slopes and num_splits raise NotImplementedError unless they have their defaults.
     """
     _refuse_unsupported(k=k, v=v, rotary_cos=rotary_cos, rotary_sin=rotary_sin, cache_batch_idx=cache_batch_idx,
-                        cache_leftpad=cache_leftpad, block_table=block_table,
+                        cache_leftpad=cache_leftpad,
                         rotary_interleaved=None if rotary_interleaved else False, alibi_slopes=alibi_slopes,
                         num_splits=num_splits or None)
     reason, call = operator_call(q, k_cache, v_cache, cache_seqlens=cache_seqlens, softmax_scale=softmax_scale,
                                  causal=causal, window_size=window_size, softcap=softcap,
-                                 learnable_sink=learnable_sink)
+                                 learnable_sink=learnable_sink, block_table=block_table)
     if reason is None and return_softmax_lse:
         o, lse = forward_lse(*call)
         return o.transpose(1, 2), lse
@@ -85,6 +105,7 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
         return forward(*call).transpose(1, 2)
     if return_softmax_lse or softcap != 0.0 or learnable_sink is not None:
         raise NotImplementedError(f"flash_attn_with_kvcache: return_softmax_lse, softcap or learnable_sink, but {reason}")
-    o = by_pytorch(*call[:3], 0.0, softmax_scale, causal, window_size, lengths=call[7])
+    operands = call[:3] if block_table is None else (call[0], *from_pages(block_table, *call[1:3]))
+    o = by_pytorch(*operands, 0.0, softmax_scale, causal, window_size, lengths=call[7])
     warn_once(reason)
     return o.transpose(1, 2).contiguous()

@@ -23,21 +23,18 @@ def allow_untuned(allow=True):
 
 
 @torch.library.register_fake(f"{NAMESPACE}::forward")
-def _fake_forward(q, k, v, causal=False, window=0, scale=None, allow_untuned=False, seq_lens_kv=None, softcap=0.0,
-                  sinks=None):
+def _fake_forward(q, k, v, *_, **__):
     return _fallback.empty_output(q, v)
 
 
 @torch.library.register_fake(f"{NAMESPACE}::forward_lse")
-def _fake_forward_lse(q, k, v, causal=False, window=0, scale=None, allow_untuned=False, seq_lens_kv=None, softcap=0.0,
-                      sinks=None):
+def _fake_forward_lse(q, k, v, *_, **__):
     return _fallback.empty_output(q, v), q.new_empty(q.shape[:3], dtype=torch.float32)
 
 
 def _on_cpu(attention):
-    def call(q, k, v, causal=False, window=0, scale=None, allow_untuned=False, seq_lens_kv=None, softcap=0.0,
-             sinks=None):
-        return attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks, "the tensors are on the CPU")
+    def call(q, k, v, causal=False, window=0, scale=None, allow_untuned=False, *further, **named):
+        return attention(q, k, v, causal, window, scale, *further, reason="the tensors are on the CPU", **named)
 
     return call
 

@@ -8,8 +8,8 @@ from ._fallback import warn_once
 from ._operators import forward
 
 
-def _misfit(q, k, v, enable_gqa):
-    """Returns why the shapes do not suit the operators, or None if they do."""
+def _misfit(q, k, v, enable_gqa, has_pages):
+    """Returns why the shapes do not suit the operators, or None if they do. With pages, k and v have no batch."""
     q, k, v = q.shape, k.shape, v.shape
     if len(q) == 4 and q == k == v:
         return None
@@ -17,15 +17,16 @@ def _misfit(q, k, v, enable_gqa):
         return "a tensor does not have 4 dimensions"
     batch, heads, _, columns = q
     kv_batch, kv_heads, _, k_columns = k
-    if kv_batch != batch or k_columns != columns or v[:3] != k[:3]:
+    if (kv_batch != batch and not has_pages) or k_columns != columns or v[:3] != k[:3]:
         return "the shapes of query, key and value do not match"
     if heads != kv_heads and (not enable_gqa or kv_heads == 0 or heads % kv_heads != 0):
         return "query and key have different numbers of heads"
     return None
 
 
-def tensors_refusal(q, k, v, dropout_p, enable_gqa):
-    """Returns why the operators cannot compute attention of tensors (batch, heads, rows, d), or None if they can."""
+def tensors_refusal(q, k, v, dropout_p, enable_gqa, has_pages=False):
+    """Returns why the operators cannot compute attention of tensors (batch, heads, rows, d), or None if they can. With
+    pages, k and v are pools (pages, heads, rows of a page, d)."""
     if dropout_p != 0.0:
         return "dropout_p is not 0"
     if not q.is_cuda:
@@ -34,7 +35,7 @@ def tensors_refusal(q, k, v, dropout_p, enable_gqa):
         return "gradients are needed, but the kernels compute only the forward pass"
     if q.is_nested or has_torch_function((q, k, v)):
         return "the tensors are not plain tensors"
-    return _misfit(q, k, v, enable_gqa)
+    return _misfit(q, k, v, enable_gqa, has_pages)
 
 
 def _cast(*tensors):

@@ -19,8 +19,8 @@ from torch.nn.functional import scaled_dot_product_attention as pytorch_attentio
 import decoding
 from random_problems import DTYPES, Problem, errors, exact, operands, random_problems
 
-from fatune_attention import (_fallback, allow_untuned, explain, flash_attn_func, flash_attn_with_kvcache,
-                              scaled_dot_product_attention)
+from fatune_attention import (_fallback, allow_untuned, explain, flash_attn_func, flash_attn_varlen_func,
+                              flash_attn_with_kvcache, scaled_dot_product_attention)
 
 OPERATORS = torch.ops.fatune_attention
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
@@ -230,7 +230,57 @@ def check_decode(options):
             for one, same in zip(decode(problem, q, k, v, least),
                                  decode(problem, q, k, v, torch.full_like(lengths, least).cuda())):
                 torch.testing.assert_close(one, same, atol=2e-2, rtol=2e-2)
+    return counted(steps)
+
+
+def counted(steps):
     return f"{len(steps)} problems; steps { {step: steps.count(step) for step in sorted(set(steps))} }"
+
+
+def check_pages(options):
+    """Checks caches in pages in a random order. What PyTorch computes, for lack of a kernel, counts as refused."""
+    problems = decoding.random_decoding(max(1, options.count // 4), options.seed + 2, tuned_kinds(options))
+    steps = []
+    for seed, problem in enumerate(problems):
+        q, k, v = decoding.caches(problem, seed)
+        lengths = decoding.random_lengths(problem, seed)
+        decoding.poison(lengths, k, v)
+        table, *pools = decoding.in_pages((16, 64, 256)[seed % 3], seed, k, v)
+        call = dict(cache_seqlens=lengths.cuda(), block_table=table, return_softmax_lse=True, **decoding.options(problem))
+        fault = decoding.fault(problem, lengths, *flash_attn_with_kvcache(q, *pools, **call), q, k, v)
+        require(fault is None, problem, "in pages of", pools[0].size(1), fault)
+        steps.append(explain(q, *pools, like=flash_attn_with_kvcache, **call).step)
+    return counted(steps)
+
+
+def check_packed(options):
+    """Checks packed sequences, of no row too, alone and in a CUDA graph whose lengths change."""
+    steps = []
+    for seed, (problem, queries, keys) in enumerate(
+            decoding.random_packed(max(1, options.count // 4), options.seed, tuned_kinds(options))):
+        q, k, v = (one[0] for one in decoding.caches(problem, seed))
+        starts = decoding.starts_of(queries), decoding.starts_of(keys)
+        call = dict(return_attn_probs=True, **decoding.options(problem))
+        most = max(queries), max(keys)
+        o, lse, _ = flash_attn_varlen_func(q, k, v, *starts, *most, **call)
+        fault = decoding.packed_fault(problem, queries, keys, o, lse, q, k, v)
+        require(fault is None, problem, queries, keys, fault)
+        steps.append(explain(q, k, v, *starts, *most, like=flash_attn_varlen_func, **call).step)
+        if seed < 8 and steps[-1] != "refused":
+            check_packed_graph(problem, (q, k, v), starts, most, queries, keys, call)
+    return counted(steps)
+
+
+def check_packed_graph(problem, operands, starts, most, queries, keys, call):
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        o, lse, _ = flash_attn_varlen_func(*operands, *starts, *most, **call)
+    queries, keys = queries[::-1], keys[::-1]
+    for tensor, lengths in zip(starts, (queries, keys)):
+        tensor.copy_(decoding.starts_of(lengths))
+    graph.replay()
+    fault = decoding.packed_fault(problem, queries, keys, o, lse, *operands)
+    require(fault is None, problem, queries, keys, "in a graph:", fault)
 
 
 def check_decode_graph(options):
@@ -424,7 +474,7 @@ def check_times(options):
 
 
 CHECKS = {name.removeprefix("check_"): function for name, function in globals().items()
-          if name.startswith("check_") and name not in ("check_problem", "check_concurrent")}
+          if name.startswith("check_") and name not in ("check_problem", "check_concurrent", "check_packed_graph")}
 
 
 def run_check(name, options):

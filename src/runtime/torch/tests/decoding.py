@@ -1,4 +1,5 @@
-"""Random calls of flash_attn_with_kvcache, and the comparison of their results with each sequence computed alone."""
+"""Random calls of flash_attn_with_kvcache and flash_attn_varlen_func, and the comparison of their results with each
+sequence computed alone."""
 import dataclasses
 import random
 
@@ -73,4 +74,56 @@ def fault(problem, lengths, o, lse, q, k, v):
             return f"sequence {i} of {length} keys is wrong by {own}, and unfused attention by {unfused}"
         if not torch.allclose(own_lse, exact(alone, *operands)[1], atol=2e-3, rtol=1e-3):
             return f"the log-sum-exps of sequence {i} of {length} keys are wrong"
+    return None
+
+
+def in_pages(page_size, seed, *tensors):
+    """Returns a table of pages and caches (batch, rows, heads, d) as pools whose pages are in a random order. Pages have
+    NaN behind a cache's last row, and so have pages that no sequence has."""
+    batch, rows = tensors[0].shape[:2]
+    width = -(-rows // page_size)
+    order = torch.randperm(batch * width + 3, generator=torch.Generator().manual_seed(seed))
+    device = tensors[0].device
+
+    def pool_of(tensor):
+        pool = torch.full((len(order), page_size, *tensor.shape[2:]), float("nan"), dtype=tensor.dtype, device=device)
+        padded = torch.nn.functional.pad(tensor, (0, 0, 0, 0, 0, width * page_size - rows), value=float("nan"))
+        pool[order[:batch * width].to(device)] = padded.reshape(-1, page_size, *tensor.shape[2:])
+        return pool
+
+    table = order[:batch * width].reshape(batch, width).to(torch.int32).to(device)
+    return table, *map(pool_of, tensors)
+
+
+def random_packed(count, seed, kinds):
+    """Problems, and for each the numbers of queries and of keys of its sequences."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        group, kv_heads = draw.choice([1, 4, 8]), draw.choice([1, 2, 4])
+        dtype, d_head = draw.choice(kinds)
+        keys = [draw.choice([0, 1, draw.randint(1, 200), draw.randint(100, 2000)]) for _ in range(draw.randint(1, 12))]
+        keys[0] = max(keys[0], 1)
+        queries = keys if draw.random() < 0.5 else [draw.randint(0, length) for length in keys]
+        queries = [1 if sum(queries) == 0 else length for length in queries]
+        window = draw.randint(1, 500) if draw.random() < 0.1 else 0
+        yield Problem(1, kv_heads * group, kv_heads, sum(queries), sum(keys), d_head, d_head, dtype, draw.random() < 0.6,
+                      window, draw.choice([None, 0.05])), queries, keys
+
+
+def starts_of(lengths, device="cuda"):
+    return torch.tensor([0, *lengths], dtype=torch.int32).cumsum(0, dtype=torch.int32).to(device)
+
+
+def packed_fault(problem, queries, keys, o, lse, q, k, v):
+    """Returns what is wrong with the results of a packed call, or None; operands are (rows, heads, d)."""
+    first = first_k = 0
+    for rows, length in zip(queries, keys):
+        alone = dataclasses.replace(problem, seq_len=rows, seq_len_kv=length)
+        if rows > 0:
+            one = [x[None, a:a + n] for x, a, n in ((q, first, rows), (k, first_k, length), (v, first_k, length))]
+            own_o, own_lse = o[None, first:first + rows], lse[None, :, first:first + rows]
+            found = fault(alone, torch.tensor([length]), own_o, own_lse, *one)
+            if found is not None:
+                return found
+        first, first_k = first + rows, first_k + length
     return None

@@ -80,10 +80,7 @@ def exact(problem, q, k, v):
     """O in double precision and the log-sum-exps, one sequence at a time."""
     o = [_fallback._attention(*(one.double() for one in (sequence_q[None], sequence_k[None], sequence_v[None])),
                               *problem.mask()) for sequence_q, sequence_k, sequence_v in zip(q, k, v)]
-    mask = _fallback.visible_keys(problem.seq_len, problem.seq_len_kv,
-                                  *_fallback._range(problem.causal, problem.window), q.device)
-    scale = problem.scale or problem.d_head ** -0.5
-    return torch.cat(o), torch.stack([_fallback._lse_of_sequence(*one, mask, scale) for one in zip(q, k)])
+    return torch.cat(o), _fallback._lse(q, k, *problem.mask(), None, 0.0, None)
 
 
 def _unfused(problem, q, k, v):

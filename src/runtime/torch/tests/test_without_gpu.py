@@ -1,14 +1,16 @@
 """Tests the package without a GPU: fallbacks are correct and warn, and torch.compile sees no graph break."""
+import dataclasses
 import unittest
 import warnings
 
+import decoding
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import fatune_attention
-from fatune_attention import (_fallback, explain, flash_attn_func, flash_attn_with_kvcache,
+from fatune_attention import (_fallback, explain, flash_attn_func, flash_attn_varlen_func, flash_attn_with_kvcache,
                               scaled_dot_product_attention)
 
 OPERATORS = torch.ops.fatune_attention
@@ -174,6 +176,23 @@ def each_alone(q, k, v, lengths, **options):
     return torch.cat([o for o, _ in results]).transpose(1, 2), torch.cat([lse for _, lse in results])
 
 
+def paged(*caches, page_size=2):
+    """A table of pages, and caches (batch, keys, heads, d) in pages in another order. Entries behind the last key name no
+    page."""
+    batch, keys = caches[0].shape[:2]
+    width = -(-keys // page_size)
+    order = torch.randperm(batch * width, generator=torch.Generator().manual_seed(2))
+    table = order.argsort().reshape(batch, width).to(torch.int32)
+
+    def pages_of(cache):
+        padded = torch.nn.functional.pad(cache, (0, 0, 0, 0, 0, width * page_size - keys), value=float("nan"))
+        return padded.reshape(batch * width, page_size, *cache.shape[2:])[order]
+
+    ends = torch.tensor([-(-int(torch.isfinite(one[:, 0, 0]).sum()) // page_size) for one in caches[0]])
+    table[torch.arange(width) >= ends[:, None]] = 1 << 30
+    return table, *map(pages_of, caches)
+
+
 class KvCache(TestCase):
     def check(self, rows, expected_options, **options):
         call = cached(rows)
@@ -192,11 +211,29 @@ class KvCache(TestCase):
                 o = flash_attn_with_kvcache(q, k, v, cache_seqlens=length, causal=causal)
                 self.assert_close(o, each_alone(q, k, v, lengths, right=0 if causal else None)[0])
 
+    def test_pages(self):
+        q, k, v, lengths = cached()
+        table, k_pages, v_pages = paged(k, v)
+        for causal in (False, True):
+            expected = each_alone(q, k, v, lengths, right=0 if causal else None)[0]
+            o = flash_attn_with_kvcache(q, k_pages, v_pages, cache_seqlens=lengths, block_table=table, causal=causal)
+            self.assert_close(o, expected)
+        o = flash_attn_with_kvcache(q, k_pages, v_pages, cache_seqlens=2, block_table=table[[0, 0, 2, 2]])
+        self.assertFalse(o.isnan().any())
+
+    def test_wrong_tables_are_refused(self):
+        q, k, v, lengths = cached()
+        table, k_pages, v_pages = paged(k, v)
+        for wrong in (table.long(), table[:2], table[0]):
+            with self.assertRaisesRegex(ValueError, "block_table"):
+                flash_attn_with_kvcache(q, k_pages, v_pages, cache_seqlens=lengths, block_table=wrong)
+        with self.assertRaisesRegex(ValueError, "room for 10 keys"):
+            flash_attn_with_kvcache(q, k_pages, v_pages, cache_seqlens=11, block_table=table)
+
     def test_what_nothing_computes_is_refused(self):
         q, k, v, lengths = cached()
         for options in ({"k": k, "v": v}, {"rotary_cos": q, "rotary_sin": q}, {"cache_batch_idx": lengths},
-                        {"cache_leftpad": lengths}, {"block_table": lengths}, {"softcap": 30.0},
-                        {"rotary_interleaved": False}, {"alibi_slopes": q}, {"num_splits": 2}):
+                        {"cache_leftpad": lengths}, {"softcap": 30.0}, {"rotary_interleaved": False}, {"alibi_slopes": q}, {"num_splits": 2}):
             with self.assertRaisesRegex(NotImplementedError, next(iter(options))):
                 flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths, **options)
         with self.assertRaisesRegex(NotImplementedError, "return_softmax_lse"):
@@ -207,6 +244,87 @@ class KvCache(TestCase):
         for wrong in (lengths.long(), lengths[:2], lengths[:, None], 10, -1):
             with self.assertRaisesRegex(ValueError, "cache_seqlens"):
                 flash_attn_with_kvcache(q, k, v, cache_seqlens=wrong)
+
+
+QUERIES = [2, 1, 0, 3]
+KEYS = [6, 1, 4, 0]
+
+
+def starts_of(lengths):
+    return torch.tensor([0, *lengths], dtype=torch.int32).cumsum(0, dtype=torch.int32)
+
+
+def packed_call(queries=QUERIES, keys=KEYS):
+    """The arguments of flash_attn_varlen_func."""
+    q, k, v = (one[0].transpose(0, 1) for one in tensors((4, 2), (sum(queries), sum(keys)), heads_inside=True, batch=1))
+    return q, k, v, starts_of(queries), starts_of(keys), max(queries), max(keys)
+
+
+def each_packed_alone(q, k, v, starts_q, starts_k, *_, **options):
+    """O and the log-sum-exps of reference(), packed, of one sequence after the other."""
+    results = []
+    for first, end, first_k, end_k in zip(starts_q, starts_q[1:], starts_k, starts_k[1:]):
+        call = [one[a:b].transpose(0, 1)[None] for one, a, b in ((q, first, end), (k, first_k, end_k), (v, first_k, end_k))]
+        results.append(reference(*call, **options))
+    return (torch.cat([o[0] for o, _ in results], 1).transpose(0, 1), torch.cat([lse[0] for _, lse in results], 1))
+
+
+class Varlen(TestCase):
+    def check(self, call, expected_options, **options):
+        o = flash_attn_varlen_func(*call, **options)
+        self.assertTrue(o.is_contiguous())
+        self.assert_close(o, each_packed_alone(*call, **expected_options)[0])
+
+    def test_masks(self):
+        for call in (packed_call(), packed_call([3, 5], [3, 5])):
+            check_masks(self, call)
+
+    def test_the_operator(self):
+        call = packed_call()
+        for causal, window in MASKS:
+            left = window - 1 if window else None
+            expected, expected_lse = each_packed_alone(*call, left=left, right=0 if causal else left)
+            operands = [one.transpose(0, 1)[None] for one in call[:3]]
+            options = dict(zip(("cu_seqlens_q", "cu_seqlens_kv", "max_seqlen_q", "max_seqlen_kv"), call[3:]))
+            o, lse = OPERATORS.forward_lse(*operands, causal, window, **options)
+            self.assert_close(o[0].transpose(0, 1), expected)
+            self.assert_close(lse[0], expected_lse)
+            self.assertTrue(torch.equal(OPERATORS.forward(*operands, causal, window, **options), o))
+        for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
+            torch.library.opcheck(operator, operands, options)
+
+    def test_softcap_and_sinks(self):
+        q, k, v, *rest = packed_call([3, 5], [3, 5])
+        operands = [one.transpose(0, 1)[None] for one in (q, k, v)]
+        sinks = torch.randn(4)
+        o = OPERATORS.forward(*operands, True, softcap=2.0, sinks=sinks, cu_seqlens_q=rest[0], cu_seqlens_kv=rest[1])
+        alone = [OPERATORS.forward(*(one[:, :, a:b] for one in operands), True, softcap=2.0, sinks=sinks)
+                 for a, b in ((0, 3), (3, 8))]
+        self.assert_close(o, torch.cat(alone, 2))
+
+    def test_pages(self):
+        for queries in (QUERIES, [1, 1, 1, 1]):
+            q, k, v, starts_q, starts_k, most, most_k = packed_call(queries)
+            room = torch.full((4, 7, 2, 16), float("nan"))
+            caches = room.clone(), room.clone()
+            for i, (first, end) in enumerate(zip(starts_k, starts_k[1:])):
+                for cache, rows in zip(caches, (k, v)):
+                    cache[i, :end - first] = rows[first:end]
+            table, k_pages, v_pages = paged(*caches)
+            o = flash_attn_varlen_func(q, k_pages, v_pages, starts_q, starts_k, most, most_k, causal=True,
+                                       block_table=table)
+            self.assert_close(o, each_packed_alone(q, k, v, starts_q, starts_k, right=0)[0])
+
+    def test_what_nothing_computes_is_refused(self):
+        for options in ({"softcap": 30.0}, {"return_attn_probs": True}, {"learnable_sink": torch.zeros(4)}):
+            with self.assertRaises(NotImplementedError):
+                flash_attn_varlen_func(*packed_call(), **options)
+
+    def test_wrong_first_rows_are_refused(self):
+        q, k, v, starts_q, starts_k, *most = packed_call()
+        for wrong in (starts_q.long(), starts_q[:1], starts_q[:, None]):
+            with self.assertRaisesRegex(ValueError, "cu_seqlens_q"):
+                flash_attn_varlen_func(q, k, v, wrong, starts_k, *most)
 
 
 CALLS = [dict(heads=heads, rows=rows, heads_inside=inside) for heads in ((4, 4), (4, 2), (3, 1))
@@ -265,6 +383,39 @@ class Operators(TestCase):
         q, k, v = torch.randn(2, 5, 3, 4, 16).permute(2, 0, 3, 1, 4)
         torch.library.opcheck(OPERATORS.forward.default, (q, k, v))
         self.assertTrue(OPERATORS.forward(q, k, v).transpose(1, 2).is_contiguous())
+
+
+class ChecksOnGpu(TestCase):
+    """What check_on_gpu.py compares a kernel's results with, which needs no GPU itself."""
+
+    def test_random_calls_are_right_as_pytorch_computes_them(self):
+        kinds = [(torch.float32, 16)]
+        for seed, problem in enumerate(decoding.random_decoding(6, 1, kinds)):
+            problem = dataclasses.replace(problem, seq_len_kv=60, window=min(problem.window, 20))
+            q, k, v = decoding.caches(problem, seed, "cpu")
+            lengths = decoding.random_lengths(problem, seed)
+            decoding.poison(lengths, k, v)
+            call = [one.transpose(1, 2) for one in (q, k, v)]
+            o, lse = OPERATORS.forward_lse(*call, *problem.mask(), seq_lens_kv=lengths)
+            o = o.transpose(1, 2)
+            self.assertIsNone(decoding.fault(problem, lengths, o, lse, q, k, v))
+            table, *pools = decoding.in_pages(8, seed, k, v)
+            paged = flash_attn_with_kvcache(q, *pools, cache_seqlens=lengths, block_table=table,
+                                            **decoding.options(problem))
+            self.assert_close(paged, o)
+            o[0, 0, 0] += 1.0
+            self.assertIsNotNone(decoding.fault(problem, lengths, o, lse, q, k, v))
+
+    def test_random_packed_calls_are_right_as_pytorch_computes_them(self):
+        for seed, (problem, queries, keys) in enumerate(decoding.random_packed(3, 1, [(torch.float32, 16)])):
+            q, k, v = (one[0] for one in decoding.caches(problem, seed, "cpu"))
+            starts = [decoding.starts_of(lengths, "cpu") for lengths in (queries, keys)]
+            call = [one.transpose(0, 1)[None] for one in (q, k, v)]
+            o, lse = OPERATORS.forward_lse(*call, *problem.mask(), cu_seqlens_q=starts[0], cu_seqlens_kv=starts[1])
+            o, lse = o[0].transpose(0, 1), lse[0]
+            self.assertIsNone(decoding.packed_fault(problem, queries, keys, o, lse, q, k, v))
+            lse[0, 0] += 1.0
+            self.assertIsNotNone(decoding.packed_fault(problem, queries, keys, o, lse, q, k, v))
 
 
 class Compile(TestCase):
@@ -340,6 +491,27 @@ class FakeCuda(TestCase):
                 arguments = called.arguments[called.names.index(f"fatune_attention.{operator}.default")]
                 self.assertEqual(len(arguments) == 8 and arguments[7] is given, bool(count))
                 self.assertEqual(arguments[1].size(2), 4 if isinstance(lengths, int) else 9)
+
+    def test_packed_calls_and_pages_go_to_the_operators(self):
+        q, k, v, lengths = cached(1)
+        in_pages = q, *paged(k, v), lengths
+        with FakeTensorMode(allow_non_fake_inputs=True), CalledOperators() as called:
+            q, k, v, starts_q, starts_k, *most = packed_call()
+            half = [one.to("cuda", torch.float16) for one in (q, k, v)]
+            starts = [starts_q.to("cuda"), starts_k.to("cuda")]
+            o, lse, _ = flash_attn_varlen_func(*half, *starts, *most, return_attn_probs=True)
+            self.assertEqual((o.shape, lse.shape), (q.shape, (4, 6)))
+            flash_attn_varlen_func(*half, *starts, *most)
+            q, table, *pages, lengths = (one.to("cuda") for one in in_pages)
+            q, *pages = (one.to(torch.float16) for one in (q, *pages))
+            flash_attn_with_kvcache(q, *pages, cache_seqlens=lengths, block_table=table)
+            flash_attn_varlen_func(q[:, 0], *pages, starts_of([1] * 4).to("cuda"), starts_of(LENGTHS).to("cuda"), 1, 9,
+                                   block_table=table)
+        calls = [arguments for name, arguments in zip(called.names, called.arguments)
+                 if name.startswith("fatune_attention.forward")]
+        self.assertEqual([len(arguments) for arguments in calls], [15, 15, 11, 11])
+        self.assertIs(calls[0][11], starts[0])
+        self.assertIs(calls[2][10], table)
 
     def test_untuned_calls_may_be_allowed(self):
         for allowed in (False, True):

@@ -42,6 +42,10 @@ class Tensor:
 
     fill_ = normal_ = zero_ = float = abs = max = triu = __sub__ = __setitem__ = _same
 
+    def __getitem__(self, number):
+        assert number == 0
+        return Tensor(self.shape[1:], self.dtype)
+
     def is_contiguous(self):
         return True
 
@@ -114,8 +118,8 @@ def _synchronize():
 
 def _attention(ms, q, k, v):
     pass_time(ms)
-    assert q.shape[1] % k.shape[1] == 0 and k.shape == v.shape, "heads come before positions"
-    return (Tensor(q.shape),)
+    assert q.shape[1] % k.shape[1] == 0 and k.shape[:3] == v.shape[:3], "heads come before positions"
+    return (Tensor((*q.shape[:3], v.shape[3])),)
 
 
 def _flash(q, k, v, dropout_p, is_causal, *, scale):
@@ -135,7 +139,32 @@ def _cudnn(q, k, v, attn_bias, compute_log_sumexp, dropout_p, is_causal, *, scal
     return _attention(0.05, q, k, v)
 
 
+def _ended(q, k, ends_q, ends_k, most_q, most_k):
+    """Checks where the sequences of a packed batch end."""
+    for tensor, ends, most in ((q, ends_q, most_q), (k, ends_k, most_k)):
+        lengths = [end - begin for begin, end in itertools.pairwise(ends.values)]
+        assert ends.dtype == int32 and ends.values[0] == 0 and ends.values[-1] == tensor.shape[0]
+        assert max(lengths) == most and min(lengths) >= 0 and len(tensor.shape) == 3
+
+
+def check_packed(q, k, v, *ends):
+    assert q.shape[1] % k.shape[1] == 0 and k.shape[:2] == v.shape[:2] and len(ends[0].values) == len(ends[1].values)
+    _ended(q, k, *ends)
+    return Tensor((*q.shape[:2], v.shape[2]), q.dtype)
+
+
+def _flash_forward(q, k, v, ends_q, ends_k, most_q, most_k, dropout_p, is_causal, return_debug_mask, *, scale,
+                   window_size_left=None, window_size_right=None):
+    assert dropout_p == 0.0 and not return_debug_mask and scale > 0 and is_causal
+    pass_time(0.2)
+    if ends_q is not None:
+        return (check_packed(q, k, v, ends_q, ends_k, most_q, most_k),)
+    assert window_size_left >= 0 and window_size_right == 0 and (most_q, most_k) == (q.shape[1], k.shape[1])
+    return (empty_like(q),)
+
+
 ops = types.SimpleNamespace(aten=types.SimpleNamespace(
+    _flash_attention_forward=types.SimpleNamespace(default=_flash_forward),
     _scaled_dot_product_flash_attention=types.SimpleNamespace(default=_flash),
     _scaled_dot_product_cudnn_attention=types.SimpleNamespace(default=_cudnn)))
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(is_available=lambda: True, version=lambda: 91900))

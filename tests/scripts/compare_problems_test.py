@@ -1,6 +1,6 @@
-"""Tests scripts/compare_decode as a whole, with a fake PyTorch and a fake driver.
+"""Tests scripts/compare_problems as a whole, with a fake PyTorch and a fake driver.
 
-usage: compare_decode_test.py SCRIPT FATUNE LIBCUDA WORKER
+usage: compare_problems_test.py SCRIPT FATUNE LIBCUDA WORKER
 """
 import json
 import os
@@ -13,30 +13,42 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT, FATUNE, LIBCUDA, WORKER = sys.argv[1:5] if len(sys.argv) > 4 else ("", "", "", "")
 CONFIG = "(BF16, {d_head}, {rows}, 64, 2, 1): parts_256"
+PREFILL = "(ws, BF16, {d_head}, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+dynamic"
 # A program that compiles as fatune does, and whose sweeps end at once, or fail where REFUSED is an option.
 QUICK = f"""#!{sys.executable}
 import json, os, pathlib, sys
 arguments = sys.argv[1:]
 of = dict(zip(arguments, arguments[1:]))
 if arguments[0] != "sweep":
-    lengths = of.get("--seq-kv-lens")
-    os.execv({FATUNE!r}, [{FATUNE!r}, *(word for word in arguments if word not in ("--seq-kv-lens", lengths))])
+    os.execv({FATUNE!r}, [{FATUNE!r}, *arguments])
 if os.environ.get("REFUSED", "nothing") in arguments:
     sys.exit("fatune: no configuration runs")
-problem = {{"batch": int(of["--batch"]), "seq_len": int(of["--seq"]), "heads": int(of["--heads"]), "dtype": "BF16",
-           "d_head": int(of["--dhead"]), "causal": "--causal" in arguments, "seq_len_kv": int(of["--seq-kv"]),
-           "kv_heads": int(of["--kv-heads"])}}
-if "--seq-kv-lens" in of:
-    problem["seq_lens_kv"] = of["--seq-kv-lens"]
+problem = {{"batch": int(of["--batch"]), "heads": int(of["--heads"]), "dtype": "BF16",
+           "d_head": int(of["--dhead"]), "causal": "--causal" in arguments}}
+for option, member in (("--seq-lens", "seq_lens"), ("--seq-kv-lens", "seq_lens_kv")):
+    if option in of:
+        problem[member] = of[option]
+        assert len(of[option].split(",")) == problem["batch"]
+        problem[member.replace("lens", "len")] = max(map(int, of[option].split(",")))
+for option, member in (("--seq", "seq_len"), ("--seq-kv", "seq_len_kv"), ("--kv-heads", "kv_heads"),
+                       ("--dhead-v", "d_head_v"), ("--page-size", "page_size"), ("--window", "window")):
+    if option in of:
+        problem[member] = int(of[option])
+problem |= {{"softcap": float(of["--softcap"])}} if "--softcap" in of else {{}}
+problem |= {{"sinks": True}} if "--sinks" in of else {{}}
+problem.setdefault("seq_len_kv", problem["seq_len"])
+problem.setdefault("kv_heads", problem["heads"])
 rows = problem["seq_len"] * problem["heads"] // problem["kv_heads"]
 config = {CONFIG!r}.format(d_head=of["--dhead"], rows=8 if rows <= 8 else 64)
-winner = {{"family": "flash_decode", "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
+if of["--family"] == "flash_sm90":
+    config = {PREFILL!r}.format(d_head=of["--dhead"])
+winner = {{"family": of["--family"], "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
 (pathlib.Path(of["--out"]) / "best_configs.json").write_text(json.dumps(
     {{"device": {{"name": "Fake H200"}}, "problems": [{{"problem": problem, "ranking": [winner]}}]}}))
 """
 
 
-class CompareDecode(unittest.TestCase):
+class CompareProblems(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -73,8 +85,8 @@ class CompareDecode(unittest.TestCase):
                          (0.5, {"1.05": 0, "1.00": 0, "0.97": 0}))
         self.assertEqual(written["summary"]["fa2"]["at_least"], {"1.05": 2, "1.00": 2, "0.97": 2})
         cells = done.stdout.splitlines()[3].split()
-        self.assertEqual(cells[cells.index("100.0"):-7], ["100.0", "0.02", "200.0", "50.0", "80.0", "50.0", "2.000",
-                                                         "0.500", "0.800", "0.500", "0.500"])
+        self.assertEqual(cells[cells.index("100.0"):-7], ["100.0", "0.02", "10", "200.0", "50.0", "80.0", "50.0",
+                                                         "2.000", "0.500", "0.800", "0.500", "0.500", "-"])
         self.assertIn("/fa2, 2 problems: geometric mean 2.000, least 2.000", done.stdout)
         self.assertIn(">= 1.05 on 2, >= 1.00 on 2, >= 0.97 on 2", done.stdout)
         self.assertIn("fa4 is left out, it is not installed", done.stderr)
@@ -100,7 +112,7 @@ class CompareDecode(unittest.TestCase):
         kernels = self.folder / "kernels"
         kernels.mkdir()
         (kernels / "versions.json").write_text('{"flash-attn-4": "4.0"}', encoding="utf-8")
-        for number, reason in ((0, "no .*_lengths.so.* --lengths"), (1, None)):
+        for number, reason in ((0, "no .*_lengths.so"), (1, None)):
             self.compare("--problems", "random:7:2", "--flash4-kernels", str(kernels))
             lengths = self.written()["rows"][1]
             self.assertIn("seq_lens_kv", lengths["problem"])
@@ -111,6 +123,62 @@ class CompareDecode(unittest.TestCase):
             name = (f"d{one['d_head']}_bfloat16_{'causal' if one['causal'] else 'full'}_"
                     f"group{one['heads'] // one['kv_heads']}_lengths.so")
             (kernels / name).write_text("", encoding="utf-8")
+
+    def kernels(self, *names):
+        folder = self.folder / "kernels"
+        folder.mkdir()
+        (folder / "versions.json").write_text('{"flash-attn-4": "4.0"}', encoding="utf-8")
+        for name in names:
+            (folder / name).touch()
+        return str(folder)
+
+    def test_packed_batches_are_timed_beside_kernels_that_take_them(self):
+        kernels = self.kernels("d128_bfloat16_causal_group4_packed.so", "d128_bfloat16_causal_group8_packed.so")
+        self.compare("--problems", "packed:4", "--flash4-kernels", kernels)
+        rows = self.written()["rows"]
+        self.assertEqual(["seq_lens_kv" in row["problem"] for row in rows], [False, False, False, True])
+        self.assertEqual(set(rows[0]["peers"]), {"fa2", "fa3", "fa4", "flashinfer"}, rows[0]["notes"])
+        self.assertEqual(rows[0]["peers"]["flashinfer"]["kernel"], "flashinfer prefill")
+        self.assertIn("no ", rows[2]["notes"]["fa4"])  # 16 heads of 64 columns: no library
+        self.assertEqual(rows[3]["notes"]["cudnn"], "no packed batches")
+        self.assertTrue(all(row["candidates"][row["best"]]["family"] == "flash_sm90" for row in rows))
+
+    def test_pages_are_timed_in_the_rounds_of_the_contiguous_cache(self):
+        done = self.compare("--problems", "pages:2", "--flash4-kernels",
+                            self.kernels("d128_bfloat16_full_group4_pages.so"))
+        rows = self.written()["rows"]
+        self.assertEqual([row["problem"].get("page_size", 0) for row in rows], [0, 16, 64] * 2)
+        self.assertEqual([row["group"] for row in rows], [0] * 3 + [1] * 3)
+        self.assertEqual(["of_first" in row for row in rows], [False, True, True] * 2)
+        self.assertEqual(set(rows[0]["peers"]), {"fa2", "cudnn", "fa3", "flashinfer"}, rows[0]["notes"])
+        self.assertEqual(set(rows[1]["peers"]), {"fa4", "flashinfer"}, rows[1]["notes"])
+        self.assertEqual(rows[1]["notes"]["fa3"], "contiguous K and V")
+        self.assertIn("/first, 4 problems: geometric mean 1.000, least 1.000", done.stdout)
+
+    def test_a_group_goes_on_without_a_problem_that_fails(self):
+        self.environment["REFUSED"] = "16"  # pages of 16 keys
+        self.compare("--problems", "pages:1", "--peers", "fa2", code=1)
+        self.assertEqual([row["best"] is None for row in self.written()["rows"]], [False, True, False])
+        self.environment["REFUSED"] = "0"
+        self.compare("--problems", "pages:1", "--peers", "fa2", "--resume", code=1)
+        self.assertEqual(len(self.written()["rows"]), 3)
+
+    def test_two_head_dimensions(self):
+        kernels = self.kernels("d192x128_bfloat16_causal_group1.so")
+        self.compare("--problems", "head_dims:1", "--flash4-kernels", kernels)
+        row, = self.written()["rows"]
+        self.assertEqual(set(row["peers"]), {"cudnn", "fa3", "fa4", "flashinfer"}, row["notes"])
+        self.assertEqual(row["notes"], {"fa2": "one head dimension"})
+
+    def test_scores(self):
+        self.compare("--problems", "scores", "--flash4-kernels",
+                     self.kernels("d256_bfloat16_causal_group2_softcap50.so",
+                                  "d64_bfloat16_causal_group8_window_sinks.so"))
+        softcap, window, sinks, both = self.written()["rows"]
+        self.assertEqual(set(softcap["peers"]), {"fa3", "fa4", "flashinfer"}, softcap["notes"])
+        self.assertEqual(set(window["peers"]), {"fa2", "flashinfer"}, window["notes"])
+        self.assertEqual(set(sinks["peers"]), set(), sinks["notes"])
+        self.assertEqual(set(both["peers"]), {"fa4"}, both["notes"])
 
     def test_a_problem_that_fails_costs_its_row_alone(self):
         self.environment["REFUSED"] = "4096"
@@ -158,7 +226,7 @@ class CompareDecode(unittest.TestCase):
     def test_errors_are_one_line(self):
         for problems in ("all", "random", "random:x", "table:-1"):
             done = self.compare("--problems", problems, code=2)
-            self.assertIn("is neither table[:COUNT] nor random:SEED[:COUNT]", done.stderr)
+            self.assertIn("is none of table[:COUNT], random:SEED[:COUNT], pages", done.stderr)
         self.figures.write_text("{}", encoding="utf-8")
         done = self.compare("--resume", code=1)
         self.assertIn("--resume needs the file of an earlier run", done.stderr)

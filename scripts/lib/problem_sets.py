@@ -1,0 +1,66 @@
+"""Named sets of problems that scripts/compare_problems sweeps and compares."""
+import dataclasses
+
+import decode_problems
+import packed_problems
+
+DECODE_SWEEP = "--family flash_decode --budget 4"
+PREFILL_SWEEP = "--family flash_sm90 --budget 6"
+FORMS = "table[:COUNT], random:SEED[:COUNT], pages[:COUNT], packed[:COUNT], head_dims[:COUNT] or scores[:COUNT]"
+PAGE_SIZES = (16, 64)  # keys
+# (batch, keys, heads, heads of K and V, head dimension) of one query: caches of 64 MiB to 1 GiB.
+PAGED_SHAPES = ((4, 4096, 32, 8, 128), (16, 2048, 32, 8, 128), (8, 8192, 32, 8, 128), (2, 65536, 64, 8, 128),
+                (32, 8192, 32, 8, 128), (64, 8192, 64, 8, 64))
+# (batch, positions) with 128 heads of 192 columns of Q and K, and 128 of V: DeepSeek-V3's prefill.
+TWO_DIMS = ((1, 4096), (1, 16384), (4, 2048))
+# Of models: softcap (Gemma 2), a window (Mistral), sinks with and without a window (gpt-oss).
+SCORES = ({"batch": 2, "seq_len": 4096, "heads": 16, "kv_heads": 8, "d_head": 256, "softcap": 50.0},
+          {"batch": 1, "seq_len": 16384, "heads": 32, "kv_heads": 8, "d_head": 128, "window": 4096},
+          {"batch": 2, "seq_len": 8192, "heads": 64, "kv_heads": 8, "d_head": 64, "sinks": True},
+          {"batch": 2, "seq_len": 8192, "heads": 64, "kv_heads": 8, "d_head": 64, "sinks": True, "window": 128})
+
+
+@dataclasses.dataclass
+class ProblemSet:
+    groups: list  # lists of problems: those of a group are timed in the same rounds
+    sweep: str  # options
+
+
+def _alone(problems):
+    return [[one] for one in problems]
+
+
+def paged():
+    """Returns groups: a contiguous cache, and the same in pages of each size."""
+    shapes = [decode_problems.problem_of(batch, 1, keys, heads, kv_heads, d_head)
+              for batch, keys, heads, kv_heads, d_head in PAGED_SHAPES]
+    return [[one, *({**one, "page_size": size} for size in PAGE_SIZES)] for one in shapes]
+
+
+def _prefill(**members):
+    return {"dtype": "BF16", "causal": True, **members}
+
+
+def two_dims():
+    return [_prefill(batch=batch, seq_len=positions, heads=128, d_head=192, d_head_v=128)
+            for batch, positions in TWO_DIMS]
+
+
+SETS = {"table": lambda: ProblemSet(_alone(decode_problems.table()), DECODE_SWEEP),
+        "pages": lambda: ProblemSet(paged(), DECODE_SWEEP),
+        "packed": lambda: ProblemSet(_alone(packed_problems.batches()), PREFILL_SWEEP),
+        "head_dims": lambda: ProblemSet(_alone(two_dims()), PREFILL_SWEEP),
+        "scores": lambda: ProblemSet(_alone(_prefill(**one) for one in SCORES), PREFILL_SWEEP)}
+
+
+def named(text):
+    """Returns the set of a name of FORMS. Raises ValueError for another text."""
+    name, *numbers = text.split(":")
+    if all(number.isdecimal() for number in numbers):
+        if name in SETS and len(numbers) <= 1:
+            found = SETS[name]()
+            return dataclasses.replace(found, groups=found.groups[:int(numbers[0]) if numbers else None])
+        if name == "random" and 1 <= len(numbers) <= 2:
+            problems = decode_problems.random_problems(int(numbers[0]), int(numbers[1]) if numbers[1:] else 40)
+            return ProblemSet(_alone(problems), DECODE_SWEEP)
+    raise ValueError(f"'{text}' is none of {FORMS}")
