@@ -11,6 +11,10 @@
 //   int seq_len_kv;      where it is not seq_len
 //   const float* sinks;  where heads have sinks: (heads), scaled scores
 //   float softcap;       where scores are capped: to softcap * tanh(scaled score / softcap)
+//   const int* cu_seqlens_q;   where sequences are packed: (batch + 1), the first row of each in Q
+//                              and O, and behind them the number of all rows
+//   const int* cu_seqlens_kv;  the same in K and V
+// Of a packed batch, seq_len and seq_len_kv are the most rows that a sequence may have.
 struct AttentionForwardArgs {
   const void* q;
   const void* k;

@@ -3,6 +3,7 @@
 #define FATUNE_KERNELS_FLASH_DECODE_PAGES_CUH
 
 #include "common/ptx_tma.cuh"
+#include "common/step_pages.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
@@ -15,67 +16,45 @@ __device__ __forceinline__ void prefetch_pages(const Work& work) {
   }
 }
 
-// The pages of one step: a lane has those with the numbers lane, lane + 32 and so on of the step.
-// If a page has all keys of a step, the first lane has it.
+// The pages of one step.
 // threads: one warp, in all functions
 template <typename S>
-class StepPages {
+class PartPages {
  public:
-  // Asks for a step's entries of the table. Those behind the sequence's last page are not read.
   __device__ __forceinline__ void ask(const Work& work, const Part& part, int step) {
-    const int first_key = step * S::kStepKeys;
-    const int* const table = pages_of(work, part.batch);
-    row_ = first_key % kPageSize;
-#pragma unroll
-    for (int i = 0; i < kOfLane; ++i) {
-      const int key = first_key + number(i) * kPageSize;
-      const bool is_read = number(i) < kStepPages && key < part.keys;
-      pages_[i] = is_read ? __ldg(table + key / kPageSize) : kOutside;
-    }
+    pages_.ask(pages_of(work, part.batch), part.keys, step);
   }
 
   // Starts the copies of all keys of a tile of K or V, or of a part of a latent tile. What is
-  // behind the sequence's last page becomes 0, and counts among the tile's bytes too. shape:   to:
-  // the tile; first_panel: its first; full: the mbarrier that counts its bytes
+  // behind the sequence's last page becomes 0, and counts among the tile's bytes too.
+  // shape:   to: the tile; first_panel: its first; full: the mbarrier that counts its bytes
   template <L2Policy kPolicy>
   __device__ __forceinline__ void load(unsigned to, const TensorMap* map, int first_panel, int head,
                                        unsigned full) const {
     using Plan = SmemPlan<S>;
-#pragma unroll
-    for (int i = 0; i < kOfLane; ++i) {
-      if (number(i) >= kStepPages) {
-        continue;
-      }
-      if constexpr (kIsWhole) {
-        tma_load<kPolicy>(to, map, {0, row_, first_panel, head, pages_[i]}, full);
+    pages_.for_each_box([&](int box, int row, int page) {
+      if constexpr (Pages::kBoxes == 1) {
+        tma_load<kPolicy>(to, map, {0, row, first_panel, head, page}, full);
       } else {
 #pragma unroll
         for (int panel = 0; panel < kMostPanels; ++panel) {
           if (S::kLatent && panel == Plan::kFirstPanels && first_panel == 0) {
             break;
           }
-          tma_load<kPolicy>(to + panel * Plan::kPanelBytesKv + number(i) * (kPageSize * 128), map,
-                            {0, 0, first_panel + panel, head, pages_[i]}, full);
+          tma_load<kPolicy>(to + panel * Plan::kPanelBytesKv + box * (kPageSize * 128), map,
+                            {0, row, first_panel + panel, head, page}, full);
         }
       }
-    }
+    });
   }
 
  private:
   static_assert(S::kStepKeys % kPageSize == 0 || kPageSize % S::kStepKeys == 0,
                 "a step has whole pages, or a page whole steps");
-  static constexpr bool kIsWhole = kPageSize >= S::kStepKeys;
-  static constexpr int kStepPages = kIsWhole ? 1 : S::kStepKeys / kPageSize;
-  static constexpr int kOfLane = (kStepPages + 31) / 32;
+  using Pages = StepPages<kPageSize, S::kStepKeys>;
   enum : int { kMostPanels = S::kLatent ? S::kPanels - 4 : S::kPanels };  // of a part of a tile
-  static constexpr int kOutside = -1;  // no page of the tensor: its box becomes 0
 
-  __device__ __forceinline__ static int number(int i) {
-    return static_cast<int>(threadIdx.x) % 32 + 32 * i;
-  }
-
-  int pages_[kOfLane];
-  int row_;  // of the first page: the step's first key
+  Pages pages_;
 };
 
 #endif

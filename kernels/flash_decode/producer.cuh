@@ -174,7 +174,7 @@ class Producer {
     }
     const bool is_first = threadIdx.x % 32 == 0;
     const int queries_at = queries_before(part);
-    StepPages<S> pages;
+    PartPages<S> pages;
     pages.ask(work_, part, part.step);
 #pragma unroll 1
     for (int step = part.step;; ++step) {
@@ -185,7 +185,7 @@ class Producer {
         return;
       }
       // The table takes long to answer: it is asked for a step before its tiles are free.
-      StepPages<S> next;
+      PartPages<S> next;
       next.ask(work_, part, step + 1);
 #pragma unroll 1
       for (int v = 0; v < 2; ++v) {
@@ -199,7 +199,7 @@ class Producer {
   }
 
   // As load_tile(), of keys in pages. threads: one warp
-  __device__ __forceinline__ void load_tile_of(const StepPages<S>& pages, unsigned to,
+  __device__ __forceinline__ void load_tile_of(const PartPages<S>& pages, unsigned to,
                                                const TensorMap* map, int first_panel, int head,
                                                unsigned full, unsigned bytes) const {
     if (threadIdx.x % 32 == 0) {

@@ -19,6 +19,10 @@ struct FlashForwardKernelConfig {
   bool optimized_softmax;
 };
 
+#ifndef FATUNE_PACKED
+#define FATUNE_PACKED 0
+#endif
+
 // Problem facts that family.json turns into defines; a problem pays for none that it does not have.
 // The position of a query is that of its own key: row + seq_len_kv - seq_len.
 inline constexpr int kRowStride = FATUNE_ROW_STRIDE;  // elements between neighbouring rows of Q, O
@@ -29,9 +33,10 @@ inline constexpr bool kCausal = FATUNE_CAUSAL;        // no key after the query'
 // Rarer properties of problems. They are enumerators because NVRTC makes a variable in device
 // memory of each constant, in the modules of all other problems too.
 enum ProblemFlag : bool {
-  kHeadsFirst = FATUNE_HEADS_FIRST != 0,             // tensors are (batch, heads, seq_len, d_head)
-  kOtherKvLength = FATUNE_OTHER_KV_LENGTH != 0,      // seq_len_kv is not seq_len
-  kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
+  kHeadsFirst = FATUNE_HEADS_FIRST != 0,  // tensors are (batch, heads, seq_len, d_head)
+  kPacked = FATUNE_PACKED != 0,  // sequences have different lengths, and no room between them
+  kOtherKvLength = FATUNE_OTHER_KV_LENGTH != 0 || kPacked,  // seq_len_kv is not seq_len
+  kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,         // the first queries see none
   kWritesLse = FATUNE_LSE != 0
 };
 enum ProblemExtent : int {

@@ -9,6 +9,9 @@
 //            ^ wait+sync            ^ wait+sync        ^ wait+sync
 //
 // If not eager, each copy starts right before its use and is waited for at once.
+//
+// A block of a packed batch finds its rows itself: block_rows().
+#include "common/packed_units.cuh"
 #include "flash_sm80/config.cuh"
 #include "flash_sm80/debug_dump.cuh"
 #include "flash_sm80/epilogue.cuh"
@@ -18,6 +21,28 @@
 #include "flash_sm80/softmax.cuh"
 #include "flash_sm80/tile_copy.cuh"
 
+// Which rows a block computes: the first, counted in its sequence, which is all of a batch unless
+// the batch is packed.
+struct BlockRows {
+  int first;
+  PackedSequence sequence;
+};
+
+// Finds the rows of a block of a packed batch. Of a sequence the first units of kBlockM rows or,
+// under a causal mask, the last ones come first. Returns whether there are any.
+// threads: whole warps, converged; each finds them itself
+template <typename S, typename Args>
+__device__ __forceinline__ bool find_rows(const Args& args, BlockRows& rows) {
+  constexpr int kMostKeys = kWindow > 0 ? kWindow + S::kBlockM + kKeysAfter : 1 << 30;
+  using Units = PackedUnits<S::kBlockM, kMostKeys, Args>;
+  Units units(args);
+  int after;
+  const bool exists = units.find(static_cast<int>(blockIdx.x), rows.sequence, after);
+  const int unit = kCausal ? after : Units::units_of(rows.sequence.seq_len) - 1 - after;
+  rows.first = unit * S::kBlockM;
+  return exists;
+}
+
 // What one thread keeps over the whole loop.
 template <FlashForwardKernelConfig kConfig>
 struct Forward {
@@ -26,7 +51,8 @@ struct Forward {
   const KernelArgs& args;
   const CopyLane<S> copy;
   const int lane;
-  const int q_start;   // first query row of the block
+  const int q_start;  // first query row of the block
+  const PackedSequence sequence;
   const int warp_row;  // first query row of the warp within the block
   const unsigned sQ, sK, sV;
   const LdmatrixLane<S> q_lane, k_lane, v_lane;
@@ -36,6 +62,14 @@ struct Forward {
   QueryFragment<S, S::kQkSteps> rQ;  // used when kQResident
   OutputFragment<S> rO;
   SoftmaxState<S> state;
+
+  // Rows of Q, and of K and V, of the block's sequence.
+  __device__ __forceinline__ int queries() const {
+    return kPacked ? sequence.seq_len : args.seq_len;
+  }
+  __device__ __forceinline__ int keys() const {
+    return kPacked ? sequence.seq_len_kv : kv_length(args);
+  }
 
   // Elements before the first row of a head: blockIdx = (query tile, head, batch).
   // shape: rows, row_stride: of the tensor; head: within the batch; heads: of the tensor
@@ -47,26 +81,31 @@ struct Forward {
     return (static_cast<long long>(blockIdx.z) * rows * row_stride) +
            static_cast<long long>(head) * S::kHeadDim;
   }
-  // Offset of the block's head in Q and O.
+  // Offset of the block's head in Q and O, or of a packed batch of its sequence's rows of the head.
   __device__ __forceinline__ long long query_offset() const {
-    return head_offset(args.seq_len, kRowStride, blockIdx.y, gridDim.y);
+    const long long head = head_offset(args.seq_len, kRowStride, blockIdx.y, gridDim.y);
+    return kPacked ? head + static_cast<long long>(sequence.first_query) * kRowStride : head;
   }
   // Offset of the head that the block shares in K and V.
   __device__ __forceinline__ long long kv_offset() const {
-    return head_offset(kv_length(args), kKvRowStride, blockIdx.y / kGroup, gridDim.y / kGroup);
+    const long long head =
+        head_offset(kv_length(args), kKvRowStride, blockIdx.y / kGroup, gridDim.y / kGroup);
+    return kPacked ? head + static_cast<long long>(sequence.first_key) * kKvRowStride : head;
   }
 
   // From a row's position among the queries to its position among the keys.
   __device__ __forceinline__ int diagonal() const {
-    return kOtherKvLength ? kv_length(args) - args.seq_len : 0;
+    return kOtherKvLength ? keys() - queries() : 0;
   }
 
-  __device__ __forceinline__ Forward(const KernelArgs& a, unsigned smem)
+  __device__ __forceinline__ Forward(const KernelArgs& a, unsigned smem, const BlockRows& rows)
       : args(a),
         copy(threadIdx.x),
         lane(threadIdx.x % 32),
         // Causal tiles cost more the later they are: the longest start first.
-        q_start((kCausal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * S::kBlockM),
+        q_start(kPacked ? rows.first
+                        : (kCausal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * S::kBlockM),
+        sequence(rows.sequence),
         warp_row(threadIdx.x / 32 * S::kWarpRows),
         sQ(smem),
         sK(smem + S::kBytesQ),
@@ -97,11 +136,11 @@ struct Forward {
   // is before the first.
   __device__ __forceinline__ int last_kv_tile() const {
     const int seen = q_start + S::kBlockM + diagonal() + kKeysAfter;
-    const int keys = kCausal || kWindow > 0 ? min(seen, kv_length(args)) : kv_length(args);
+    const int end = kCausal || kWindow > 0 ? min(seen, keys()) : keys();
     if constexpr (kRowsWithoutKeys) {
-      return keys > 0 ? (keys - 1) / S::kBlockN : -1;
+      return end > 0 ? (end - 1) / S::kBlockN : -1;
     } else {
-      return (keys - 1) / S::kBlockN;
+      return (end - 1) / S::kBlockN;
     }
   }
   __device__ __forceinline__ int first_kv_tile() const {
@@ -117,14 +156,14 @@ struct Forward {
     const unsigned short* gQ = static_cast<const unsigned short*>(args.q) + query_offset() +
                                static_cast<long long>(q_start) * kRowStride + copy.g_offset;
     copy_tile<S, S::kBlockM, kRowStride, kConfig.async_copy, kRaggedQ>(sQ, gQ, copy,
-                                                                       args.seq_len - q_start);
+                                                                       queries() - q_start);
   }
 
   // Starts the copy of one K or V tile. threads, sync: as copy_tile
   __device__ __forceinline__ void copy_kv(unsigned s, const unsigned short* g, int tile) const {
     constexpr bool kAsync = kConfig.async_copy;
     const unsigned short* from = g + static_cast<long long>(tile) * (S::kBlockN * kKvRowStride);
-    const int rows_left = kv_length(args) - tile * S::kBlockN;
+    const int rows_left = keys() - tile * S::kBlockN;
     if (kRaggedKV && rows_left < S::kBlockN) {
       copy_tile<S, S::kBlockN, kKvRowStride, kAsync, true>(s, from, copy, rows_left);
     } else {
@@ -159,10 +198,10 @@ struct Forward {
       const int first_row = q_start + warp_row + diagonal();
       const bool past_query =
           (kCausal || kWindow > 0) && first_key + S::kBlockN - 1 > first_row + kKeysAfter;
-      const bool past_end = kRaggedKV && first_key + S::kBlockN > kv_length(args);
+      const bool past_end = kRaggedKV && first_key + S::kBlockN > keys();
       const bool before_window = kWindow > 0 && first_key <= first_row + S::kWarpRows - 1 - kWindow;
       if (past_query || past_end || before_window) {
-        mask_scores<S>(rS, first_row + lane / 4, first_key + lane % 4 * 2, kv_length(args));
+        mask_scores<S>(rS, first_row + lane / 4, first_key + lane % 4 * 2, keys());
       }
     }
   }
@@ -236,6 +275,17 @@ struct Forward {
     }
   }
 
+  // Rows of all heads before the first of the block's sequence in its head.
+  __device__ __forceinline__ long long rows_before() const {
+#if FATUNE_PACKED
+    const long long rows_of_head = __ldg(args.cu_seqlens_q + args.batch);
+    return blockIdx.y * rows_of_head + sequence.first_query;
+#else
+    const long long head = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
+    return head * args.seq_len;
+#endif
+  }
+
   __device__ __forceinline__ void finish() {
     normalise_output<S>(rO, state, sink_of(args, static_cast<int>(blockIdx.y)), unit_log2());
     const unsigned sO = sQ + warp_row * S::kRowBytes;
@@ -244,23 +294,30 @@ struct Forward {
     __syncwarp();
     store_output<S>(static_cast<unsigned short*>(args.o) + query_offset() +
                         static_cast<long long>(first_row) * kRowStride,
-                    sO, args.seq_len - first_row, lane);
+                    sO, queries() - first_row, lane);
     if constexpr (kWritesLse) {
-      const long long head = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
-      store_log_sum_exp<S>(log_sum_exps(args) + head * args.seq_len + first_row, state, unit_log2(),
-                           args.seq_len - first_row, lane);
+      store_log_sum_exp<S>(log_sum_exps(args) + rows_before() + first_row, state, unit_log2(),
+                           queries() - first_row, lane);
     }
   }
 };
 
 // O = softmax(softmax_scale * Q K^T [causal, window]) V, and the log-sum-exp if it is wanted.
-// shape:   grid (ceil(seq_len / B_r), heads, batch); block 32 * n_warps;
+// shape:   grid (ceil(seq_len / B_r), heads, batch), or of a packed batch (as many units of B_r
+// rows
+//          as there can be, heads, 1); block 32 * n_warps;
 //          dynamic shared memory (B_r + 2 * B_c) * d_head * 2 bytes
 template <FlashForwardKernelConfig kConfig>
 __global__ void __launch_bounds__(Shape<kConfig>::kThreads, FATUNE_MIN_BLOCKS)
     flash_forward_kernel(const __grid_constant__ KernelArgs args) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  Forward<kConfig> forward(args, shared_address(smem));
+  BlockRows rows;  // used of a packed batch only: with values, the code of others would change
+  if constexpr (kPacked) {
+    if (!find_rows<Shape<kConfig>>(args, rows)) {
+      return;
+    }
+  }
+  Forward<kConfig> forward(args, shared_address(smem), rows);
   forward.run();
   forward.finish();
 }

@@ -7,7 +7,7 @@
 #include "common/softcap.cuh"
 #include "flash_sm80/config.cuh"
 
-#if FATUNE_LSE || FATUNE_OTHER_KV_LENGTH || FATUNE_SINKS || FATUNE_SOFTCAP
+#if FATUNE_LSE || FATUNE_OTHER_KV_LENGTH || FATUNE_SINKS || FATUNE_SOFTCAP || FATUNE_PACKED
 
 struct ProblemArgs : AttentionForwardArgs {
 #if FATUNE_LSE
@@ -22,6 +22,10 @@ struct ProblemArgs : AttentionForwardArgs {
 #if FATUNE_SOFTCAP
   float softcap;
 #endif
+#if FATUNE_PACKED
+  const int* cu_seqlens_q;   // (batch + 1): the first row of each sequence in Q and O, and the end
+  const int* cu_seqlens_kv;  // (batch + 1): the same in K and V
+#endif
 };
 
 #else
@@ -30,7 +34,7 @@ using ProblemArgs = AttentionForwardArgs;
 
 #endif
 
-// Positions of K and V.
+// Positions of K and V, unless the batch is packed.
 __device__ __forceinline__ int kv_length(const ProblemArgs& args) {
 #if FATUNE_OTHER_KV_LENGTH
   return args.seq_len_kv;

@@ -27,6 +27,9 @@ struct HopperForwardConfig {
 #ifndef FATUNE_PACKED
 #define FATUNE_PACKED 0
 #endif
+#ifndef FATUNE_PAGE_SIZE
+#define FATUNE_PAGE_SIZE 0
+#endif
 
 // Properties of the problem, from defines that family.json sets; absent ones cost nothing.
 // The position of a query is that of its own key: row + seq_len_kv - seq_len.
@@ -35,7 +38,10 @@ enum ProblemFlag : bool {
   kRaggedKv = FATUNE_RAGGED_KV != 0,                 // the keys may be no multiple of BLOCK_N
   kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
   kWritesLse = FATUNE_LSE != 0,
-  kPacked = FATUNE_PACKED != 0  // sequences have different lengths, and no room between them
+  kPacked = FATUNE_PACKED != 0,   // sequences have different lengths, and no room between them
+  kPaged = FATUNE_PAGE_SIZE > 0,  // K and V are pools of pages
+  // Rows of V behind a sequence's end may be anything: those of the next one, or of its last page.
+  kClearsValues = kPacked || (kPaged && kRaggedKv)
 };
 // What the L2 should do with tiles of Q and O, which pass through it once, and with those of K and
 // V, which other blocks read too.
@@ -43,6 +49,7 @@ constexpr L2Policy kPassing = FATUNE_L2_HINTS ? L2Policy::kEvictFirst : L2Policy
 constexpr L2Policy kReused = FATUNE_L2_HINTS ? L2Policy::kEvictLast : L2Policy::kNormal;
 enum ProblemExtent : int {
   kShortKeys = FATUNE_SHORT_KEYS,  // keys in the step with the last keys; 0: BLOCK_N
+  kPageSize = FATUNE_PAGE_SIZE,    // keys of a page; 0: K and V are contiguous
   kWindow = FATUNE_WINDOW,  // sliding window: query i sees keys with |i - j| < kWindow; 0: all
   kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // most keys after the position
 };
@@ -91,10 +98,10 @@ struct Shape {
 
   // Registers per thread after setmaxnreg. The warpgroups' counts add up to at most 512 and are
   // multiples of 8. A producer needs more than 24 with a cluster, with a single stage and the
-  // dynamic schedule, with split tiles, and with a packed batch. At d_head 256 the consumers need
-  // those registers more than split tiles do.
+  // dynamic schedule, with split tiles, with a packed batch, and with pages. At d_head 256 the
+  // consumers need those registers more than split tiles do.
   static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1) ||
-                                        (kConfig.split_tail && kHeadDim < 256) || kPacked;
+                                        (kConfig.split_tail && kHeadDim < 256) || kPacked || kPaged;
   static constexpr int kProducerRegisters = kGroups == 1    ? 56
                                             : kGroups == 3  ? 32
                                             : kWideProducer ? 40
@@ -114,6 +121,7 @@ struct Shape {
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
   static_assert(!kPacked || (kCluster == 1 && !kConfig.split_tail && kShortKeys == 0),
                 "sequences have different tiles");
+  static_assert(!kPaged || (kCluster == 1 && !kConfig.split_tail), "one warp loads whole tiles");
   static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "what wgmma and TMA take");
   static_assert(kHeadDimV <= kHeadDim, "O is stored from the memory of Q");
 };

@@ -1,9 +1,10 @@
 // Attention forward for Hopper: TMA brings tiles into shared memory, wgmma multiplies them.
 //
-// A thread block has one producer, a single thread that issues all loads (packed_tiles.cuh has what
-// more it does for a packed batch), and one to three
+// A thread block has one producer, a single thread that issues all loads, and one to three
 // consumers, warpgroups that compute 64 rows each. They synchronise by mbarriers: a buffer is full
 // when its bytes have arrived, and empty when every warp of every consumer has finished with it.
+//
+// For packed batches (packed_tiles.cuh) and pages, the producer is one or two warps.
 //
 //   producer   | K[n] Q   | K[n-1] V[n]       | K[n-2] V[n-1]     | ...
 //   consumer   |          | S[n] softmax      | S[n-1] under O += P V[n], softmax | ...
@@ -19,6 +20,7 @@
 #include "flash_sm90/producer.cuh"
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
+#include "flash_sm90/values_end.cuh"
 
 // threads: one
 template <typename S>
@@ -41,9 +43,9 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   for (int slot = 0; slot < S::kTileSlots; ++slot) {
     const unsigned full = smem + Plan::full_tile(slot);
     mbarrier_init(full, 1);
-    mbarrier_init(Plan::empty(full), kWarps + (kPacked ? 1 : 0));  // and the warp for V
+    mbarrier_init(Plan::empty(full), kWarps + (kClearsValues ? 1 : 0));  // and the warp for V
   }
-  for (int stage = 0; kPacked && stage < S::kStages; ++stage) {
+  for (int stage = 0; kClearsValues && stage < S::kStages; ++stage) {
     mbarrier_init(smem + Plan::ready_v(stage), 1);
   }
   fence_mbarrier_init();
@@ -59,13 +61,13 @@ __device__ __forceinline__ void sync_cluster() {
   }
 }
 
-// The work of the producer's warps on a packed batch: one finds tiles and loads them, the next one
-// hands V on, and the others have none.
-// threads: the producer's warpgroup; thread: index in it
+// The work of the producer's warps on a packed batch, or with pages: one finds tiles and loads
+// them, the next one hands V on if rows are to be cleared, and the others have none. threads: the
+// producer's warpgroup; thread: index in it
 template <typename S>
-__device__ __forceinline__ void produce_packed(const Work& work, const TensorMap* map_q,
-                                               const TensorMap* map_k, const TensorMap* map_v,
-                                               unsigned smem, int thread) {
+__device__ __forceinline__ void produce_in_warps(const Work& work, const TensorMap* map_q,
+                                                 const TensorMap* map_k, const TensorMap* map_v,
+                                                 unsigned smem, int thread) {
   // Warp-uniform; the shuffle tells the compiler so.
   const int warp = __shfl_sync(0xffffffffu, thread / 32, 0);
   if (warp == 0) {
@@ -76,9 +78,19 @@ __device__ __forceinline__ void produce_packed(const Work& work, const TensorMap
     }
     __syncwarp();
     Producer<S> producer(work, map_q, map_k, map_v, smem, 0);
-    produce_packed_tiles<S>(work, smem, [&](const Tile& tile) { producer.load_tile(tile); });
-  } else if (warp == 1) {
-    hand_on_values<S>(smem);
+    if constexpr (kPaged && kPacked) {
+      produce_packed_tiles<S>(work, smem, [&](const Tile& tile) { producer.load_tile(tile); });
+    } else if constexpr (kPaged) {
+      produce_tiles<S>(work, smem, 0, [&](const Tile& tile) { producer.load_tile(tile); });
+    } else {
+      produce_packed_tiles<S>(work, smem, [&](const Tile& tile) {
+        if (thread == 0) {
+          producer.load_tile(tile);
+        }
+      });
+    }
+  } else if (kClearsValues && warp == 1) {
+    hand_on_values<S>(work, smem);
   }
 }
 
@@ -105,8 +117,8 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
 
   if (warpgroup == 0) {
     registers_give<S::kProducerRegisters>();
-    if constexpr (kPacked) {
-      produce_packed<S>(work, &map_q, &map_k, &map_v, smem, thread);
+    if constexpr (kPacked || kPaged) {
+      produce_in_warps<S>(work, &map_q, &map_k, &map_v, smem, thread);
     } else if (thread == 0) {
       prefetch_tensor_map(&map_q);
       prefetch_tensor_map(&map_k);

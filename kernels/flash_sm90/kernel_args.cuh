@@ -5,11 +5,13 @@
 #include "common/ptx_tma.cuh"
 #include "common/sink.cuh"
 #include "common/softcap.cuh"
+#include "flash_sm90/config.cuh"
 
 // Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first, or (columns,
 // rows, 1, heads, batch) where 64 does not divide the columns. A box of Q or O is the 64 rows of
 // one consumer; a box of K or V is what one block of a cluster loads. Each is all panels, or one.
-// Tensors of a packed batch have one batch, with the rows of all sequences.
+// Tensors of a packed batch have one batch, with the rows of all sequences. Where K and V are pools
+// of pages, their batches are pages, and a box has keys of one page: StepPages.
 struct Work {
   float* lse;         // (batch, heads, seq_len) natural logarithms, if log-sum-exps are wanted
   int* next_tile;     // counter of the dynamic schedule: 0 before and after the kernel
@@ -39,6 +41,10 @@ struct Work {
   int batch;                 // sequences
   int o_row_stride;          // elements
   int o_head_stride;         // elements
+#endif
+#if FATUNE_PAGE_SIZE > 0
+  const int* page_table;  // [batch, pages_of_sequence]: which page of K and V has which keys
+  int pages_of_sequence;
 #endif
 };
 

@@ -1,12 +1,11 @@
-// Packed batches: which tile is computed when, where its sequence's rows are, and what is behind
-// the sequence's end in a tile of V. FATUNE_PACKED says whether the batch is packed; unless it is,
-// nothing here is used.
+// Packed batches: which tile is computed when, and where its sequence's rows are. FATUNE_PACKED
+// says whether the batch is packed; unless it is, nothing here is used.
 //
-// One warp of the producer finds the tiles and loads them, and hands them on through a queue. A
-// second warp hands on tiles of V, after it has cleared the rows that belong to the next sequence.
+// One warp of the producer finds the tiles and loads them, and hands them on through a queue.
 #ifndef FATUNE_KERNELS_FLASH_SM90_PACKED_TILES_CUH
 #define FATUNE_KERNELS_FLASH_SM90_PACKED_TILES_CUH
 
+#include "common/packed_units.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_memory.cuh"
 #include "common/ptx_tma.cuh"
@@ -15,86 +14,43 @@
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
-// A cursor over the tiles of a packed batch: for each sequence its units of BLOCK_M rows, and for
-// each unit the heads, which share keys in the L2. Under a causal mask a sequence's last rows come
-// first. Each lane knows one of 32 neighbouring sequences.
-// threads: one warp, converged, in every function
+// A cursor over the tiles of a packed batch: for each unit of BLOCK_M rows the heads, which share
+// keys in the L2. The longest come first, as PackedUnits says, and under a causal mask the last
+// rows of a sequence. threads: one warp, converged, in every function
 template <typename S, typename Args>
 class PackedTiles {
  public:
   // args: cu_seqlens_q, cu_seqlens_kv, batch, heads
-  __device__ __forceinline__ explicit PackedTiles(const Args& args)
-      : args_(args), lane_(static_cast<int>(threadIdx.x % 32)) {
-    load_sequences();
-  }
+  __device__ __forceinline__ explicit PackedTiles(const Args& args) : args_(args), units_(args) {}
 
   // Finds the tile of an index, which must be no less than the one before. Returns whether there is
   // such a tile.
-  __device__ __forceinline__ bool find(int index, Tile& tile) {
-    const int unit = index / args_.heads;
-    for (int end = last_end(); unit >= before_ + end; end = last_end()) {
-      before_ += end;
-      first_ += 32;
-      if (first_ >= args_.batch) {
-        return false;
-      }
-      load_sequences();
+  template <typename Found>
+  __device__ __forceinline__ bool find(int index, Found& tile) {
+    const int number = index / args_.heads;
+    PackedSequence of;
+    int after;
+    if (!units_.find(number, of, after)) {
+      return false;
     }
-    const int within = unit - before_;
-    const int owner = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, ends_ > within))) - 1;
     tile.batch = 0;
-    tile.head = index - unit * args_.heads;
-    set_tile(owner, within, tile);
+    tile.head = index - number * args_.heads;
+    tile.sequence = {of.first_query, kPaged ? of.number : of.first_key, of.seq_len, of.seq_len_kv};
+    const int unit = kCausal ? after : Units::units_of(of.seq_len) - 1 - after;
+    tile.first_row = unit * S::kBlockM;
+    set_steps<S>(tile, tile.first_row, tile.sequence);
     return true;
   }
 
   // Returns the number of all tiles, after find() has returned false.
-  __device__ __forceinline__ int count() const { return before_ * args_.heads; }
+  __device__ __forceinline__ int count() const { return units_.count() * args_.heads; }
 
  private:
-  static __device__ __forceinline__ int units_of(int queries) {
-    return (queries + S::kBlockM - 1) / S::kBlockM;
-  }
-
-  // Returns how many units the 32 sequences have.
-  __device__ __forceinline__ int last_end() const { return __shfl_sync(0xffffffffu, ends_, 31); }
-
-  __device__ __forceinline__ void load_sequences() {
-    const int sequence = first_ + lane_;
-    own_ = {0, 0, 0, 0};
-    if (sequence < args_.batch) {
-      own_.first_query = __ldg(args_.cu_seqlens_q + sequence);
-      own_.first_key = __ldg(args_.cu_seqlens_kv + sequence);
-      own_.seq_len = __ldg(args_.cu_seqlens_q + sequence + 1) - own_.first_query;
-      own_.seq_len_kv = __ldg(args_.cu_seqlens_kv + sequence + 1) - own_.first_key;
-    }
-    ends_ = units_of(own_.seq_len);
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const int earlier = __shfl_up_sync(0xffffffffu, ends_, distance);
-      ends_ += lane_ >= distance ? earlier : 0;
-    }
-  }
-
-  // shape: owner: the lane whose sequence it is; within: the unit among those of the 32 sequences
-  template <typename Found>
-  __device__ __forceinline__ void set_tile(int owner, int within, Found& tile) const {
-    tile.sequence = {__shfl_sync(0xffffffffu, own_.first_query, owner),
-                     __shfl_sync(0xffffffffu, own_.first_key, owner),
-                     __shfl_sync(0xffffffffu, own_.seq_len, owner),
-                     __shfl_sync(0xffffffffu, own_.seq_len_kv, owner)};
-    const int after = __shfl_sync(0xffffffffu, ends_, owner) - 1 - within;
-    const int unit = kCausal ? after : units_of(tile.sequence.seq_len) - 1 - after;
-    tile.first_row = unit * S::kBlockM;
-    set_steps<S>(tile, tile.first_row, tile.sequence);
-  }
+  enum Extent : int { kMostKeys = kWindow > 0 ? kWindow + S::kBlockM + kKeysAfter : 1 << 30 };
+  using Units = PackedUnits<S::kBlockM, kMostKeys, Args>;
 
   const Args& args_;
-  const int lane_;
-  int first_ = 0;   // sequence of lane 0
-  int before_ = 0;  // units of earlier sequences
-  int ends_;        // units of the sequences up to this lane's, from lane 0's on
-  Sequence own_;    // this lane's
+  Units units_;
 };
 
 // Passes tiles of a packed batch from the producer to the consumers. A slot has eight words.
@@ -155,7 +111,7 @@ class PackedQueue {
   Ring<S::kTileSlots> slot_;
 };
 
-// Calls `load` in one thread with each tile that this block computes, and hands the tiles on. With
+// Calls `load` in all lanes with each tile that this block computes, and hands the tiles on. With
 // the dynamic schedule the counter is incremented once for each tile; the block that increments it
 // last resets it to 0.
 // threads: one warp, converged
@@ -181,8 +137,8 @@ __device__ __forceinline__ void produce_packed_tiles(const Args& work, unsigned 
       if constexpr (S::kDynamic) {
         count = atomicAdd(work.next_tile, 1);
       }
-      load(tile);
     }
+    load(tile);
     __syncwarp();
     if constexpr (S::kDynamic) {
       count = __shfl_sync(0xffffffffu, count, 0);
@@ -209,48 +165,6 @@ __device__ __forceinline__ void consume_packed_tiles(unsigned smem, const Use& u
     }
     use(tile);
   }
-}
-
-// Sets the rows of a tile of V from `rows` on to 0. They are of other sequences, and may be NaN,
-// which a probability of 0 would not remove.
-// shape:   values: the tile's address
-// threads: one warp, converged; sync: out: the other lanes of the warp may go on before
-template <typename S>
-__device__ __forceinline__ void clear_values(unsigned values, int rows, int lane) {
-  using Plan = SmemPlan<S>;
-  constexpr int kLineChunks = Plan::kLineBytes / 16;
-#pragma unroll 1
-  for (int panel = 0; panel < Panels<S::kHeadDimV>::kCount; ++panel) {
-#pragma unroll 1
-    for (int chunk = rows * kLineChunks + lane; chunk < S::kBlockN * kLineChunks; chunk += 32) {
-      st_shared_16(values + panel * Plan::kPanelBytesKv + 16 * chunk, make_uint4(0, 0, 0, 0));
-    }
-  }
-  fence_async_proxy();
-}
-
-// Hands on each tile of V that has arrived, without rows of other sequences.
-// threads: one warp, converged
-template <typename S>
-__device__ __forceinline__ void hand_on_values(unsigned smem) {
-  using Plan = SmemPlan<S>;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  Ring<S::kStages> v;
-  consume_packed_tiles<S>(smem, [&](const auto& tile) {
-#pragma unroll 1
-    for (int step = tile.last_step; step >= tile.first_step; --step) {
-      mbarrier_wait(smem + Plan::full_v(v.index()), v.parity());
-      const int rows = tile.sequence.seq_len_kv - step * S::kBlockN;
-      if (rows < S::kBlockN) {
-        clear_values<S>(smem + Plan::value(v.index()), max(rows, 0), lane);
-        __syncwarp();
-      }
-      if (lane == 0) {
-        mbarrier_arrive(smem + Plan::ready_v(v.index()));
-      }
-      v.advance();
-    }
-  });
 }
 
 #endif

@@ -1,9 +1,11 @@
-// The producer: one thread that brings Q, K and V into shared memory.
+// The producer: one thread that brings Q, K and V into shared memory or, where these are pools of
+// pages, one warp.
 #ifndef FATUNE_KERNELS_FLASH_SM90_PRODUCER_CUH
 #define FATUNE_KERNELS_FLASH_SM90_PRODUCER_CUH
 
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_tma.cuh"
+#include "common/step_pages.cuh"
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
@@ -56,8 +58,13 @@ class Producer {
  private:
   // Waits until the buffer is empty, and announces the bytes that will arrive.
   __device__ __forceinline__ void claim(unsigned full, unsigned parity, unsigned bytes) const {
-    mbarrier_wait(Plan::empty(full), parity ^ 1);
-    mbarrier_arrive_expect(full, bytes);
+    if (leads_warp()) {
+      mbarrier_wait(Plan::empty(full), parity ^ 1);
+      mbarrier_arrive_expect(full, bytes);
+    }
+    if constexpr (kPaged) {
+      __syncwarp();
+    }
   }
 
   __device__ __forceinline__ void load_queries(const Tile& tile) {
@@ -66,6 +73,9 @@ class Producer {
     for (int group = 0; group < S::kGroups; ++group) {
       const unsigned full = smem_ + Plan::full_q(q_.index(), group);
       claim(full, q_.parity(), Plan::kBytesQGroup);
+      if (!leads_warp()) {
+        continue;
+      }
       using OfQ = Panels<S::kHeadDim>;
       for_each_copy<OfQ::kCount, OfQ::kPerCopy>([&](int panel) {
         tma_load<kPassing>(smem_ + Plan::query(q_.index(), group) + panel * Plan::kPanelBytesQ,
@@ -101,17 +111,54 @@ class Producer {
     });
   }
 
+  // Asks for the pages of a step, before a buffer is awaited: the table may take long to answer.
+  __device__ __forceinline__ auto pages_of_step(const Tile& tile, int step) const {
+    StepPages<kPageSize, S::kBlockN> pages;
+    pages.ask(pages_of(work_, tile), sequence_of(work_, tile).seq_len_kv, step);
+    return pages;
+  }
+
+  // As load_share, of keys in pages. What is behind the sequence's last page becomes 0.
+  // threads: one warp, converged
+  template <int kColumns>
+  __device__ __forceinline__ void load_boxes(const StepPages<kPageSize, S::kBlockN>& pages,
+                                             unsigned to, const TensorMap* map, const Tile& tile,
+                                             unsigned full) const {
+    using OfRow = Panels<kColumns>;
+    using Pages = StepPages<kPageSize, S::kBlockN>;
+    constexpr int kPerCopy = Pages::kBoxes == 1 ? static_cast<int>(OfRow::kPerCopy) : 1;
+    const int head = tile.head / work_.group;
+    pages.for_each_box([&](int box, int row, int page) {
+      for_each_copy<OfRow::kCount, kPerCopy>([&](int panel) {
+        tma_load<kReused>(to + panel * Plan::kPanelBytesKv + box * (Pages::kBoxKeys * 128), map,
+                          panel_at<kColumns>(row, panel, head, page), full);
+      });
+    });
+  }
+
   __device__ __forceinline__ void load_k(const Tile& tile, int step) {
     const unsigned full = smem_ + Plan::full_k(k_.index());
-    claim(full, k_.parity(), Plan::kBytesKv);
-    load_share<S::kHeadDim>(smem_ + Plan::key(k_.index()), map_k_, tile, step, full);
+    if constexpr (kPaged) {
+      const auto pages = pages_of_step(tile, step);
+      claim(full, k_.parity(), Plan::kBytesKv);
+      load_boxes<S::kHeadDim>(pages, smem_ + Plan::key(k_.index()), map_k_, tile, full);
+    } else {
+      claim(full, k_.parity(), Plan::kBytesKv);
+      load_share<S::kHeadDim>(smem_ + Plan::key(k_.index()), map_k_, tile, step, full);
+    }
     k_.advance();
   }
 
   __device__ __forceinline__ void load_v(const Tile& tile, int step) {
     const unsigned full = smem_ + Plan::full_v(v_.index());
-    claim(full, v_.parity(), Plan::kBytesV);
-    load_share<S::kHeadDimV>(smem_ + Plan::value(v_.index()), map_v_, tile, step, full);
+    if constexpr (kPaged) {
+      const auto pages = pages_of_step(tile, step);
+      claim(full, v_.parity(), Plan::kBytesV);
+      load_boxes<S::kHeadDimV>(pages, smem_ + Plan::value(v_.index()), map_v_, tile, full);
+    } else {
+      claim(full, v_.parity(), Plan::kBytesV);
+      load_share<S::kHeadDimV>(smem_ + Plan::value(v_.index()), map_v_, tile, step, full);
+    }
     v_.advance();
   }
 

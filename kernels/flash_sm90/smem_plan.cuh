@@ -74,10 +74,10 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned tile(int slot) {
     return full_tile(S::kTileSlots) + (kPacked ? 32 : 4) * slot;
   }
-  // The barrier at which consumers wait for a tile of V. Of a packed batch, it is one of its own,
-  // at which the warp arrives that has cleared rows of other sequences.
+  // The barrier at which consumers wait for a tile of V. Where rows behind a sequence's end are
+  // cleared, it is one of its own, at which the warp arrives that has done so.
   __device__ __forceinline__ static constexpr unsigned ready_v(int stage) {
-    return kPacked ? tile(S::kTileSlots) + 8 * stage : full_v(stage);
+    return kClearsValues ? tile(S::kTileSlots) + 8 * stage : full_v(stage);
   }
   // The "empty" barrier that belongs to a "full" one.
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }

@@ -11,7 +11,7 @@
 // How many rows a sequence has, and the first of them in the tensors.
 struct Sequence {
   int first_query;
-  int first_key;
+  int first_key;  // of K and V in pages: the sequence's number
   int seq_len;
   int seq_len_kv;
 };
@@ -38,6 +38,20 @@ __device__ __forceinline__ Sequence sequence_of(const Work& work, const Tile& ti
   return {0, 0, work.seq_len, work.seq_len_kv};
 #endif
 }
+
+// Returns the table of the pages of a tile's sequence. Precondition: K and V are pools of pages.
+__device__ __forceinline__ const int* pages_of(const Work& work, const Tile& tile) {
+#if FATUNE_PAGE_SIZE > 0
+  const int sequence = kPacked ? sequence_of(work, tile).first_key : tile.batch;
+  return work.page_table + static_cast<long long>(sequence) * work.pages_of_sequence;
+#else
+  return nullptr;
+#endif
+}
+
+// Whether this thread does what one thread of the producer's warp does. With pages, all lanes of
+// the warp load; else there is no other thread.
+__device__ __forceinline__ bool leads_warp() { return !kPaged || threadIdx.x % 32 == 0; }
 
 // Sets the steps that the rows of a unit need.
 // shape: unit_row: the unit's first row; of: has the sequence's seq_len and seq_len_kv
@@ -163,7 +177,7 @@ class OwnTiles {
 // Dynamic schedule, for the producer: takes tiles from the counter and hands them to the consumers.
 // Each block starts with a tile of its own. The counter is incremented once per whole tile; the
 // block that increments it last resets it to 0.
-// threads: one
+// threads: one, or with pages one warp, converged
 template <typename S>
 class CountedTiles {
  public:
@@ -171,14 +185,22 @@ class CountedTiles {
       : work_(work), queue_(smem), index_(first_whole_tile<S>(work)) {}
 
   __device__ __forceinline__ int index() {
-    queue_.put(index_);
+    if (leads_warp()) {
+      queue_.put(index_);
+    }
     return index_;
   }
   __device__ __forceinline__ void advance() {
     const int first = S::kSplitTail ? work_.split_tiles : 0;
-    const int count = atomicAdd(work_.next_tile, 1);
-    if (count == work_.tiles - first - 1) {
-      *work_.next_tile = 0;
+    int count = 0;
+    if (leads_warp()) {
+      count = atomicAdd(work_.next_tile, 1);
+      if (count == work_.tiles - first - 1) {
+        *work_.next_tile = 0;
+      }
+    }
+    if constexpr (kPaged) {
+      count = __shfl_sync(0xffffffffu, count, 0);
     }
     index_ = first + static_cast<int>(gridDim.x) + count;
   }
@@ -190,7 +212,7 @@ class CountedTiles {
 };
 
 // Dynamic schedule, for the consumers: the tiles that the producer hands on.
-// threads: all consumers
+// threads: as consume_tiles
 template <typename S>
 class QueuedTiles {
  public:
@@ -227,7 +249,7 @@ __device__ __forceinline__ void for_each_tile(const Work& work, unsigned rank, W
 }
 
 // Calls `load` with each tile that this block computes.
-// threads: one thread of the producer
+// threads: one thread of the producer, or with pages one warp, converged
 template <typename S, typename Load>
 __device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Load& load) {
@@ -241,7 +263,7 @@ __device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, u
 }
 
 // Calls `compute` with the same tiles.
-// threads: all consumers
+// threads: all consumers, and the warp that clears rows of V (values_end.cuh)
 template <typename S, typename Compute>
 __device__ __forceinline__ void consume_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Compute& compute) {

@@ -29,17 +29,6 @@ __device__ __forceinline__ long long row_offset(const TensorView& tensor, long l
   return batch * tensor.batch_stride + row * tensor.row_stride + head * tensor.head_stride;
 }
 
-// Where a key's row of K or V is, in elements.
-__device__ __forceinline__ long long key_offset(const TensorView& tensor, const KeyPages& pages,
-                                                long long batch, int key, long long head) {
-  if (pages.table == nullptr) {
-    return row_offset(tensor, batch, key, head);
-  }
-  const int entry = key / pages.page_size;
-  return row_offset(tensor, pages.table[batch * pages.pages_of_sequence + entry],
-                    key - entry * pages.page_size, head);
-}
-
 // Returns the sequence that a row belongs to: the last one that begins there or before.
 // shape: starts: [sequences + 1], as in PackedRows; 0 <= row < starts[sequences]
 __device__ __forceinline__ int sequence_at(const int* starts, int sequences, int row) {
@@ -50,6 +39,24 @@ __device__ __forceinline__ int sequence_at(const int* starts, int sequences, int
     (starts[middle] <= row ? first : end) = middle;
   }
   return first;
+}
+
+// Where a key's row of K or V is, in elements, by the arguments of filling or of the reference.
+// shape: key: of the batch; where sequences are packed, of all of them, one after the other
+template <typename Args>
+__device__ __forceinline__ long long key_offset(const Args& args, const TensorView& tensor,
+                                                long long batch, int key, long long head) {
+  const KeyPages& pages = args.pages;
+  if (pages.table == nullptr) {
+    return row_offset(tensor, batch, key, head);
+  }
+  if (args.packed.keys != nullptr) {
+    batch = sequence_at(args.packed.keys, args.packed.sequences, key);
+    key -= args.packed.keys[batch];
+  }
+  const int entry = key / pages.page_size;
+  return row_offset(tensor, pages.table[batch * pages.pages_of_sequence + entry],
+                    key - entry * pages.page_size, head);
 }
 
 // How many queries and keys a sequence has, by the arguments of filling or of the reference.

@@ -175,9 +175,8 @@ extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputs
       continue;
     }
     const float4 values = input_values(args, tensor, within);
-    const long long row = tensor == kQuery
-                              ? row_offset(view, at.batch, at.row, at.head)
-                              : key_offset(view, args.pages, at.batch, at.row, at.head);
+    const long long row = tensor == kQuery ? row_offset(view, at.batch, at.row, at.head)
+                                           : key_offset(args, view, at.batch, at.row, at.head);
     Element* const target = static_cast<Element*>(view.data) + row + at.column;
     *reinterpret_cast<ushort4*>(target) =
         make_ushort4(round_element(values.x), round_element(values.y), round_element(values.z),

@@ -160,7 +160,7 @@ struct Reference {
   __device__ __forceinline__ const Element* key_address(const TensorView& tensor, int key) const {
     const int head = static_cast<int>(blockIdx.y) / (args.q.heads / tensor.heads);
     return static_cast<const Element*>(tensor.data) +
-           key_offset(tensor, args.pages, blockIdx.z, key, head);
+           key_offset(args, tensor, blockIdx.z, key, head);
   }
 
   // Finds which rows of K a row of Q sees, from shared.first_seen to before shared.end_seen.

@@ -35,7 +35,13 @@ std::int64_t pages_of_sequence(const Problem& problem) {
 
 std::int64_t pool_pages(const Problem& problem) {
   constexpr std::int64_t kSparePart = 8;
-  const std::int64_t filled = problem.batch * pages_of_sequence(problem);
+  std::int64_t filled = problem.batch * pages_of_sequence(problem);
+  if (is_packed(problem)) {
+    filled = 0;
+    for (const std::int64_t keys : kv_lengths(problem)) {
+      filled += pages_for(keys, problem.page_size);
+    }
+  }
   return filled + filled / kSparePart + 1;
 }
 
@@ -81,12 +87,19 @@ KeyRows::KeyRows(const Problem& problem, TensorRole role)
   if (has_pages(problem)) {
     pages_of_sequence_ = pages_of_sequence(problem);
     table_ = page_table(problem);
+    if (is_packed(problem)) {
+      starts_ = starts_of(kv_lengths(problem));
+    }
   }
 }
 
 std::int64_t KeyRows::offset(std::int64_t batch, std::int64_t key, std::int64_t head) const {
   if (table_.empty()) {
     return shape_.row_offset(batch, key, head);
+  }
+  if (!starts_.empty()) {
+    batch = std::distance(starts_.begin(), std::ranges::upper_bound(starts_, key)) - 1;
+    key -= starts_[static_cast<std::size_t>(batch)];
   }
   const auto entry = static_cast<std::size_t>(batch * pages_of_sequence_ + key / page_size_);
   return shape_.row_offset(table_[entry], key % page_size_, head);

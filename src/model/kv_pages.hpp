@@ -25,8 +25,8 @@ inline constexpr std::int32_t kNoPage = 0x7fa57fa5;
 
 /// Entries of the table for each sequence: pages of seq_len_kv keys.
 [[nodiscard]] std::int64_t pages_of_sequence(const Problem& problem);
-/// Pages of the pools of K and of V: an eighth more than sequences of seq_len_kv keys fill, and
-/// one.
+/// Pages of the pools of K and of V: an eighth more than sequences of seq_len_kv keys fill, or
+/// those of a packed problem, and one.
 [[nodiscard]] std::int64_t pool_pages(const Problem& problem);
 /// A table in which each page is used at most once, in an order that `seed` decides.
 /// shape: [batch, pages_of_sequence()]
@@ -44,14 +44,17 @@ class KeyRows {
  public:
   KeyRows(const Problem& problem, TensorRole role);
 
-  /// The index of the first element of a key's row. Precondition: the sequence has the key.
+  /// The index of the first element of a key's row. Where sequences are packed, keys are numbered
+  /// as if they were contiguous: from the first sequence's first key on, in batch 0. Precondition:
+  /// there is such a key.
   [[nodiscard]] std::int64_t offset(std::int64_t batch, std::int64_t key, std::int64_t head) const;
 
  private:
   TensorShape shape_;
   std::int64_t page_size_;
   std::int64_t pages_of_sequence_ = 0;
-  std::vector<std::int32_t> table_;  ///< empty: contiguous
+  std::vector<std::int32_t> table_;   ///< empty: contiguous
+  std::vector<std::int32_t> starts_;  ///< starts_of() the packed sequences' keys in pages
 };
 
 }  // namespace fatune

@@ -43,7 +43,9 @@ constexpr const char* kStandardArguments = R"([{"struct": [
     {"name": "lse", "tensor": "lse", "when": "lse"},
     {"name": "seq_len_kv", "int32": "seq_len_kv", "when": "seq_len_kv != seq_len"},
     {"name": "sinks", "tensor": "sinks", "when": "sinks"},
-    {"name": "softcap", "float": "softcap", "when": "softcap > 0"}]}])";
+    {"name": "softcap", "float": "softcap", "when": "softcap > 0"},
+    {"name": "cu_seqlens_q", "tensor": "cu_seqlens_q", "when": "has_seq_lens"},
+    {"name": "cu_seqlens_kv", "tensor": "cu_seqlens_kv", "when": "has_seq_lens"}]}])";
 
 // The word that fills memory whose contents do not matter: NaN in every floating-point type, which
 // reveals a kernel that reads what it has not written.

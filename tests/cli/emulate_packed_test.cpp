@@ -1,4 +1,5 @@
-// Tests the Hopper kernel on packed batches, on the CPU, with all checks and random schedules.
+// Tests the kernels for prefill on packed batches, and the Hopper kernel on keys in pages, on the
+// CPU, with all checks and random schedules.
 #include <array>
 
 #include "cli/emulated_family.hpp"
@@ -17,12 +18,13 @@ constexpr std::array kPackedConfigs{
     "(ws, FP16, 64, 64, 32, 1, 4, 1): overlap+slots_1+cluster_1"};
 
 /// As many keys as queries, chunks of longer sequences, more queries than keys; lengths of 0 and 1,
-/// whole tiles, and others.
+/// whole tiles, and others; long sequences, which come first.
 constexpr std::array kPackedProblems{
     "--seq-lens 0,1,64,130,0,7 --heads 2 --kv-heads 1 --causal --lse",
     "--seq-lens 128,64,192 --heads 1",
     "--seq-lens 70,1,0,33,128 --seq-kv-lens 200,129,40,0,128 --heads 2 --causal --lse",
     "--seq-lens 100,5,140 --seq-kv-lens 30,90,140 --heads 1 --window 40 --lse",
+    "--seq-lens 33,1,0,70 --seq-kv-lens 40,530,700,200 --heads 1 --causal --lse",
     "--seq-lens 1,90,2,65 --seq-kv-lens 64,33,1,96 --heads 4 --kv-heads 2 --sinks --softcap 20 "
     "--causal"};
 
@@ -40,10 +42,37 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulatePacked,
                          testing::Range(std::size_t{0}, kPackedProblems.size()),
                          [](const auto& test) { return name_of(kPackedProblems.at(test.param)); });
 
+// Pages that are smaller than a step, as long, and longer; of packed batches, and of others.
+class EmulatePagedPrefill : public EmulatedFamily, public testing::WithParamInterface<int> {
+ protected:
+  EmulatePagedPrefill() : EmulatedFamily("flash_sm90") {}
+};
+
+TEST_P(EmulatePagedPrefill, EveryScheduleIsRight) {
+  const std::string pages = " --schedules 1 --page-size " + std::to_string(GetParam());
+  const std::vector<std::string> configs{kPackedConfigs.begin(), kPackedConfigs.end()};
+  expect_right(configs, words(kPackedProblems[2] + pages));
+  expect_right(configs, words("--seq 70 --seq-kv 100 --batch 2 --heads 2 --kv-heads 1 --causal "
+                              "--lse --layout bhsd" +
+                              pages));
+}
+
+TEST_P(EmulatePagedPrefill, OtherHeadDimensionsAreRight) {
+  const std::string pages = " --schedules 1 --page-size " + std::to_string(GetParam());
+  expect_right({"(ws, FP16, 128, 128, 80, 2, 8, 2): overlap+lazy+slots_2+cluster_1+persistent"},
+               words("--seq-lens 50,0,70 --seq-kv-lens 90,3,170 --heads 2" + pages));
+  expect_right({"(ws, BF16, 72, 64, 64, 2, 4, 1): overlap+slots_1+cluster_1+persistent+dynamic"},
+               words("--seq 50 --seq-kv 150 --batch 1 --heads 2" + pages));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, EmulatePagedPrefill, testing::Values(1, 16, 64, 256));
+
 // More sequences than a warp looks at together, and more tiles than the device has SMs.
 TEST_F(EmulatePacked, ManySequencesAreRight) {
   expect_right({kPackedConfigs[4], kPackedConfigs[3]},
                words("--seq-lens uniform:0-9 --batch 40 --heads 5 --schedules 1 --lse"));
+  expect_right({kPackedConfigs[3]}, words("--seq-lens uniform:0-9 --batch 40 --heads 5 "
+                                          "--schedules 1 --page-size 4"));
 }
 
 TEST_F(EmulatePacked, OtherHeadDimensionsAreRight) {
@@ -54,6 +83,33 @@ TEST_F(EmulatePacked, OtherHeadDimensionsAreRight) {
                words(problem + " --schedules 1"));
   expect_right({"(ws, FP16, 192, 128, 48, 2, 8, 2): lazy+slots_1+cluster_1+persistent"},
                words(problem + " --dhead-v 128 --schedules 1"));
+}
+
+constexpr std::array kPackedSm80Configs{
+    "(FP16, 64, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+buffer+opt_softmax",
+    "(BF16, 64, 128, 32, 4): async+swizzled+load_2_2_2_tiles",
+    "(FP16, 64, 64, 32, 4): load_0_2_2_tiles",
+    "(FP16, 64, 128, 64, 8): async+eager+swizzled+load_0_0_0_tiles+opt_softmax"};
+
+class EmulatePackedSm80 : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulatePackedSm80() : EmulatedFamily("flash_sm80") {}
+};
+
+TEST_P(EmulatePackedSm80, EveryBlockFindsItsRows) {
+  expect_right({kPackedSm80Configs.begin(), kPackedSm80Configs.end()},
+               words(std::string(kPackedProblems.at(GetParam())) + " --schedules 1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulatePackedSm80,
+                         testing::Range(std::size_t{0}, kPackedProblems.size()),
+                         [](const auto& test) { return name_of(kPackedProblems.at(test.param)); });
+
+TEST_F(EmulatePackedSm80, ManySequencesAndOtherHeadDimensionsAreRight) {
+  expect_right({kPackedSm80Configs[0]},
+               words("--seq-lens uniform:0-9 --batch 40 --heads 3 --schedules 1 --lse"));
+  expect_right({"(BF16, 96, 64, 32, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"},
+               words("--seq-lens 50,0,70 --seq-kv-lens 90,3,70 --heads 2 --causal --schedules 1"));
 }
 
 }  // namespace

@@ -37,13 +37,11 @@ TEST_F(Packed, LengthsThatAreImpossibleAreRefused) {
 }
 
 TEST_F(Packed, KernelsThatDoNotTakeThemSayWhy) {
-  for (const std::string config : {"(FP16, 64, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles",
-                                   "(FP16, 64, 8, 64, 2, 1): parts_256"}) {
-    const ProcessResult emulated = fatune({"emulate", "--config", config, "--seq-lens", "20,3"});
-    EXPECT_EQ(emulated.exit_code, static_cast<int>(ExitCode::nothing_ranked));
-    EXPECT_THAT(emulated.out, HasSubstr("packed-batches"));
-    EXPECT_THAT(emulated.out, HasSubstr("takes no packed batches"));
-  }
+  const ProcessResult emulated =
+      fatune({"emulate", "--config", "(FP16, 64, 8, 64, 2, 1): parts_256", "--seq-lens", "20,3"});
+  EXPECT_EQ(emulated.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+  EXPECT_THAT(emulated.out, HasSubstr("packed-batches"));
+  EXPECT_THAT(emulated.out, HasSubstr("takes no packed batches"));
 }
 
 TEST_F(Packed, SchedulesThatNeedLengthsAreRefused) {

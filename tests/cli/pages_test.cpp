@@ -56,6 +56,17 @@ TEST_F(Pages, FamiliesThatDoNotTakeThemSayWhy) {
   EXPECT_THAT(emulated.out, HasSubstr("pages-of-keys: flash_sm80 takes no K and V in pages"));
 }
 
+TEST_F(Pages, AreReadByBlocksThatShareNoTile) {
+  const auto refusal_of = [&](const std::string& flags) {
+    return fatune({"emulate", "--config", "(ws, BF16, 64, 128, 96, 2, 8, 2): " + flags, "--seq",
+                   "300", "--page-size", "16"})
+        .out;
+  };
+  EXPECT_THAT(refusal_of("slots_1+cluster_2+persistent"), HasSubstr("pages-of-whole-tiles"));
+  EXPECT_THAT(refusal_of("overlap+slots_1+cluster_1+persistent+split"),
+              HasSubstr("pages-of-whole-tiles"));
+}
+
 TEST_F(Pages, LeaveOutTheFamiliesThatDoNotTakeThem) {
   const ProcessResult result =
       fatune(with({"sweep", "--device", "none", "--no-emulate", "--no-db", "--format", "json"},

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plants mistakes in what flash_sm90 does for packed batches, one at a time. With --emulate, 'fatune emulate' must find
+"""Plants mistakes in what flash_sm90 does for packed batches and pages, and flash_sm80
+for packed batches, one at a time. With --emulate, 'fatune emulate' must find
 each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
 find those that make numbers wrong in every run.
 
@@ -14,24 +15,33 @@ import sys
 
 from sweep_tools import print_table, report_on_broken, skip_without_gpu
 
-FAMILY = "flash_sm90"
+HOPPER, SM80 = "flash_sm90", "flash_sm80"
 CONFIG = "(ws, FP16, 64, 128, 32, 2, 8, 2): overlap+slots_2+cluster_1+persistent+dynamic"
+OF_SM80 = "(FP16, 64, 64, 32, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
 ONE_SLOT = "(ws, FP16, 64, 192, 32, 2, 12, 3): slots_1+cluster_1+persistent"
+UNITS = "../common/packed_units.cuh"
 # A sequence without queries, whose keys are NaN, follows one that ends within a step.
 SHAPE = {"--seq-lens": "70,0,130,1", "--seq-kv-lens": "80,20,140,1", "--heads": "2", "--kv-heads": "1"}
 # All sequences end with a step and with a consumer's rows.
 WHOLE = {"--seq-lens": "64,128", "--seq-kv-lens": "64,160", "--heads": "2", "--kv-heads": "1"}
+# Some sequences have as many keys as others, to within what orders them.
+UNLIKE = {"--seq-lens": "70,10,64,5", "--seq-kv-lens": "80,700,700,80", "--heads": "2", "--kv-heads": "1"}
 MANY = {"--seq-lens": "uniform:0-3", "--batch": "60", "--seq-kv-lens": "uniform:1-40", "--heads": "4",
         "--kv-heads": "4", "--schedules": "1"}
 FEW = {**MANY, "--batch": "9"}
 # A block has several tiles, and all warps of a consumer have rows to copy.
 LONGER = {**MANY, "--batch": "40", "--seq-lens": "uniform:20-40"}
+# Pages of one box, of which a step has two; and pages of several boxes, in a batch that is not packed.
+PAGES = {**SHAPE, "--page-size": "16"}
+LARGE = {"--seq": "70", "--seq-kv": "200", "--batch": "2", "--heads": "2", "--kv-heads": "1", "--page-size": "128"}
+# More tiles than blocks.
+ONE_EACH = {"--seq": "1", "--seq-kv": "40", "--batch": "40", "--heads": "4", "--page-size": "16", "--schedules": "1"}
 
 
 @dataclasses.dataclass
 class Mistake:
     """What the emulator must say: the outcome wrong_result, or a kind of finding; and a pattern in its text. file is
-    relative to the family's folder."""
+    relative to the family's folder, or to that of what families share."""
     name: str
     file: str
     old: str
@@ -41,30 +51,37 @@ class Mistake:
     shape: dict = dataclasses.field(default_factory=lambda: SHAPE)
     config: str = CONFIG
     right_on: dict | None = None  # a problem on which the mistake has no effect
+    family: str = HOPPER
+
+
+def of_sm80(*values, **more):
+    return Mistake(*values, config=OF_SM80, family=SM80, **more)
 
 
 MISTAKES = [
-    Mistake("tile of the sequence before", "packed_tiles.cuh", "ends_ > within", "ends_ >= within", "race", "writes O"),
-    Mistake("rows of another sequence", "packed_tiles.cuh", "__shfl_sync(0xffffffffu, own_.first_query, owner)",
-            "__shfl_sync(0xffffffffu, own_.first_query, 0)", "race", "writes O",
+    Mistake("tile of the sequence before", UNITS, "&& within < end", "&& within <= end", "race", "writes O"),
+    Mistake("rows of another sequence", "packed_tiles.cuh", "{of.first_query,", "{0 * of.first_query,", "race", "writes O",
             right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
-    Mistake("keys of another sequence", "packed_tiles.cuh", "__shfl_sync(0xffffffffu, own_.first_key, owner)",
-            "__shfl_sync(0xffffffffu, own_.first_key, 0)", "wrong_result", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
-    Mistake("a tile is lost", "packed_tiles.cuh", "(queries + S::kBlockM - 1) / S::kBlockM",
-            "max(1, queries / S::kBlockM)", "wrong_result", right_on=WHOLE),
-    Mistake("the next 32 sequences are not looked at", "packed_tiles.cuh", "first_ >= args_.batch", "true",
+    Mistake("keys of another sequence", "packed_tiles.cuh", ": of.first_key,", ": 0 * of.first_key,", "wrong_result", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
+    Mistake("a tile is lost", UNITS, "(queries + kRows - 1) / kRows", "max(1, queries / kRows)", "wrong_result", right_on=WHOLE),
+    Mistake("the next 32 sequences are not looked at", UNITS, "first_ >= args_.batch", "true",
             "wrong_result", shape=MANY, right_on=FEW),
-    Mistake("units of earlier sequences forgotten", "packed_tiles.cuh", "before_ += end;", "", "race", "next_tile",
+    Mistake("units of earlier sequences forgotten", UNITS, "before_ += all_;", "", "race", "next_tile",
             shape=MANY),
+    Mistake("units of longer sequences forgotten", UNITS, "before += is_before ? its_units : 0;", "", "wrong_result",
+            shape=UNLIKE, right_on=SHAPE),
+    Mistake("units of earlier sequences forgotten where none is long", UNITS, "lane() >= distance ? earlier : 0", "0",
+            "wrong_result", right_on=UNLIKE),
+    Mistake("sequences of as many keys before each other", UNITS, "other < lane())", "true)", "wrong_result", shape=UNLIKE),
     Mistake("keys of the next sequence seen", "consumer.cuh", "return kPacked ? sequence_.seq_len_kv : work_.seq_len_kv;",
             "return sequence_.seq_len_kv + 1;", "wrong_result"),
     Mistake("mask of the longest sequence", "consumer.cuh", "return kPacked ? sequence_.seq_len : work_.seq_len;",
             "return work_.seq_len;", "race", "writes O"),
-    Mistake("values of the next sequence not cleared", "packed_tiles.cuh", "if (rows < S::kBlockN) {", "if (false) {",
+    Mistake("values of the next sequence not cleared", "values_end.cuh", "if (rows < S::kBlockN) {", "if (false) {",
             "wrong_result", "NaN", right_on=WHOLE),
-    Mistake("one value too few cleared", "packed_tiles.cuh", "max(rows, 0), lane", "max(rows, 0) + 1, lane",
+    Mistake("one value too few cleared", "values_end.cuh", "max(rows, 0), lane", "max(rows, 0) + 1, lane",
             "wrong_result", "NaN", right_on=WHOLE),
-    Mistake("no proxy fence after clearing", "packed_tiles.cuh", "  fence_async_proxy();\n", "",
+    Mistake("no proxy fence after clearing", "values_end.cuh", "  fence_async_proxy();\n", "",
             "missing_proxy_fence", right_on=WHOLE),
     Mistake("values used before they are cleared", "consumer.cuh",
             "mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());\n    const",
@@ -78,13 +95,46 @@ MISTAKES = [
             "race", "writes lse", shape={**SHAPE, "--lse": None}),
     Mistake("stale counter", "packed_tiles.cuh", "*work.next_tile = 0;", "", "launch_dependent",
             "right in the first launch, wrong in launch 2", shape=MANY),
+    Mistake("pages of the first sequence", "tile_schedule.cuh", "kPacked ? sequence_of(work, tile).first_key : tile.batch",
+            "0", "wrong_result", shape=LARGE, right_on={**LARGE, "--batch": "1"}),
+    Mistake("pages of a sequence of the first 32", "packed_tiles.cuh", "of.number :",
+            "of.number % 32 :", "wrong_result", shape={**MANY, "--page-size": "4"},
+            right_on={**FEW, "--page-size": "4"}),
+    Mistake("pages as if rows were numbered", "packed_tiles.cuh", "kPaged ? of.number :", "", "out_of_bounds",
+            shape=PAGES),
+    Mistake("all boxes are the first one", "producer.cuh", "box * (Pages::kBoxKeys * 128)", "0 * box", "in_flight",
+            shape=PAGES),
+    Mistake("the first rows of each page", "producer.cuh", "panel_at<kColumns>(row, panel, head, page)",
+            "panel_at<kColumns>(0 * row, panel, head, page)", "wrong_result", shape=LARGE, right_on=PAGES),
+    Mistake("pages behind the end", "producer.cuh", "sequence_of(work_, tile).seq_len_kv, step", "1 << 30, step",
+            "out_of_bounds", "page_table", shape={**PAGES, "--seq-kv-lens": "80,20,1,140"}),
+    Mistake("values of the last page not cleared", "values_end.cuh", "if (rows < S::kBlockN) {", "if (false) {",
+            "wrong_result", "NaN", shape=LARGE, right_on={**LARGE, "--seq-kv": "224"}),
+    Mistake("lanes load before the buffer is free", "producer.cuh", "    if constexpr (kPaged) {\n      __syncwarp();\n    }\n",
+            "", "race", shape=PAGES),
+    Mistake("tiles of the first lane alone", "tile_schedule.cuh", "count = __shfl_sync(0xffffffffu, count, 0);", "",
+            "in_flight", shape=ONE_EACH, right_on={**ONE_EACH, "--batch": "9"}),
+    of_sm80("queries of the first sequence", "flash_forward.cu", "(sequence.first_query) * kRowStride",
+            "(0) * kRowStride", "race", "writes O", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
+    of_sm80("keys of the first sequence", "flash_forward.cu", "(sequence.first_key) * kKvRowStride",
+            "(0) * kKvRowStride", "wrong_result", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
+    of_sm80("keys of the next sequence read", "flash_forward.cu", "kPacked ? sequence.seq_len_kv : kv_length(args)",
+            "sequence.seq_len_kv + 1", "out_of_bounds", "the end of K"),
+    of_sm80("rows of the next sequence written", "flash_forward.cu", "kPacked ? sequence.seq_len : args.seq_len",
+            "args.seq_len", "race", "writes O"),
+    of_sm80("log-sum-exps of the first sequence of sm80", "flash_forward.cu", "rows_of_head + sequence.first_query;",
+            "rows_of_head;", "race", "writes lse", shape={**SHAPE, "--lse": None}),
+    of_sm80("a unit for each sequence", "flash_forward.cu", "kCausal ? after :", "kCausal ? 0 :", "race", "writes O",
+            right_on={**SHAPE, "--seq-lens": "60,0,64,1"}),
+    of_sm80("the next 32 sequences of sm80 are not looked at", UNITS, "first_ >= args_.batch", "true", "wrong_result",
+            shape=MANY, right_on=FEW),
 ]
 
 
 def run(options, command, mistake, shape):
     """Returns the report."""
     words = [word for pair in shape.items() for word in pair if word is not None]
-    change = (options.kernels, FAMILY, mistake.file, mistake.old, mistake.new, 1)
+    change = (options.kernels, mistake.family, mistake.file, mistake.old, mistake.new, 1)
     return report_on_broken(options.fatune, change, command, ["--config", mistake.config, "--causal", *words])
 
 

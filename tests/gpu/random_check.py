@@ -56,9 +56,8 @@ def decode_problem(generator, family):
         options["--seq-kv-lens"] = ",".join(str(generator.randint(0, keys)) for _ in range(batch))
     if generator.random() < 0.5:
         options["--layout"] = "bhsd"
-    if family == "flash_decode" and generator.random() < 0.3:
-        options["--page-size"] = 2 ** generator.randint(0, 8)
-    return words_of(options) + score_options(generator, keys + queries), d_head, dtype, group
+    pages = page_options(generator) if family == "flash_decode" and generator.random() < 0.3 else []
+    return words_of(options) + pages + score_options(generator, keys + queries), d_head, dtype, group
 
 
 def latent_case(generator):
@@ -110,6 +109,11 @@ def prefill_problem(generator, d_head, d_head_v, dtype):
     return words_of(options) + score_options(generator, keys + queries)
 
 
+def page_options(generator):
+    """Returns the option of K and V in pages, of any size."""
+    return ["--page-size", str(2 ** generator.randint(0, 8))]
+
+
 def packed_problem(generator, d_head, d_head_v, dtype):
     """Returns the options of a packed batch: prompts, chunks of prompts, and sequences that are being decoded."""
     group, kv_heads, batch = generator.choice(GROUPS), generator.choice((1, 2, 3)), generator.choice((1, 2, 5, 40))
@@ -137,10 +141,13 @@ def prefill_case(generator, options):
     d_head, d_head_v = generator.choice(PREFILL_DIMENSIONS[options.family])
     kernel = (d_head, d_head_v, generator.choice(("FP16", "BF16")))
     configs = kept_configurations(options.fatune, options.family, *kernel)
-    if options.family == "flash_sm90" and generator.random() < 0.4:
+    hopper = options.family == "flash_sm90"
+    packed, paged = generator.random() < 0.4, hopper and generator.random() < 0.4
+    if packed or paged:
         configs = [config for config in configs if "cluster_2" not in config and "split" not in config]
-        return packed_problem(generator, *kernel), generator.sample(configs, min(3, len(configs)))
-    return prefill_problem(generator, *kernel), generator.sample(configs, min(3, len(configs)))
+    words = (packed_problem if packed else prefill_problem)(generator, *kernel)
+    pages = page_options(generator) if paged else []
+    return words + pages, generator.sample(configs, min(3, len(configs)))
 
 
 HARMLESS = ("right", "serialized")  # the latter is slow, and not run

@@ -184,6 +184,12 @@ Case packed() {
   return c;
 }
 
+Case packed_with_pages() {
+  Case c = packed();
+  c.problem.page_size = 16;
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Reference,
     ::testing::Values(
@@ -195,7 +201,8 @@ INSTANTIATE_TEST_SUITE_P(
         shape(1, 300, 2, 64, DType::bf16, true, InputKind::large_logits),
         shape(1, 300, 4, 128, DType::bf16, false, InputKind::dominating_key),
         shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key), grouped(), shifted(),
-        windowed(), of_few_queries(), with_lengths(), with_pages(), with_full_pages(), packed()),
+        windowed(), of_few_queries(), with_lengths(), with_pages(), with_full_pages(), packed(),
+        packed_with_pages()),
     case_name);
 
 class Inputs : public GpuTest {

@@ -67,11 +67,17 @@ def print_table(rows):
 
 
 def broken_copy(kernels, family, folder, file, old, new, times=1):
-    """Copies a family with one change, to text that occurs so often. Returns the copy's folder."""
+    """Copies a family with one change, to text that occurs so often. Returns the copy's folder. file: in the family's
+    folder, or "../common/NAME": then the family has a copy of its own, which it includes in place of the shared one"""
     copy = pathlib.Path(folder) / family
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(pathlib.Path(kernels) / family, copy)
-    path = copy / file
+    path = copy / pathlib.Path(file).name
+    if file.startswith("../common/"):
+        shutil.copy(pathlib.Path(kernels) / family / file, path)
+        for header in copy.glob("*.cu*"):
+            includes = header.read_text(encoding="utf-8")
+            header.write_text(includes.replace(f'"common/{path.name}"', f'"{family}/{path.name}"'), encoding="utf-8")
     text = path.read_text(encoding="utf-8")
     if text.count(old) != times:
         sys.exit(f"{file} has '{old}' {text.count(old)} times, not {times}: this script is out of date")

@@ -670,6 +670,18 @@ INSTANTIATE_TEST_SUITE_P(
                         p.seq_len_kv = 150, p.seq_lens_kv = "2,140,99", p.page_size = 1;
                         p.layout = Layout::bhsd;
                       }},
+        ReferenceCase{"packed_pages",
+                      DType::fp16,
+                      4,
+                      70,
+                      4,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) {
+                        p.seq_lens = "70,0,1,33", p.seq_lens_kv = "140,20,0,90";
+                        p.seq_len_kv = 140, p.kv_heads = 2, p.page_size = 8;
+                      }},
         ReferenceCase{"windowed_lengths",
                       DType::bf16,
                       3,

@@ -109,6 +109,29 @@ TEST(KvPages, StayInProblemsThatStandForOthers) {
   EXPECT_EQ(needed_flop(problem), needed_flop(without_pages(problem)));
 }
 
+/// A packed batch in which sequences without keys or queries are between others.
+Problem packed_with_pages(std::int64_t page_size) {
+  Problem problem = with_pages(4, 40, page_size);
+  problem.seq_len = 5;
+  problem.seq_lens = "5,0,3,2";
+  problem.seq_lens_kv = "40,7,0,33";
+  return problem;
+}
+
+TEST(KvPages, OfAPackedBatchAreThoseThatItsSequencesFill) {
+  const Problem problem = packed_with_pages(16);
+  EXPECT_EQ(pages_of_sequence(problem), 3);
+  EXPECT_EQ(pool_pages(problem), (3 + 1 + 0 + 3) + 0 + 1);
+  EXPECT_EQ(tensor_shape(problem, TensorRole::q).rows, 10);
+  const TensorShape shape = tensor_shape(problem, TensorRole::k);
+  EXPECT_EQ(shape.rows, 16);
+  const KeyRows rows(problem, TensorRole::k);
+  const std::vector<std::int32_t> table = page_table(problem);
+  EXPECT_EQ(rows.offset(0, 39, 1), shape.row_offset(table[2], 7, 1));
+  EXPECT_EQ(rows.offset(0, 40, 1), shape.row_offset(table[3], 0, 1));
+  EXPECT_EQ(rows.offset(0, 47, 0), shape.row_offset(table[9], 0, 0)) << "the last sequence's first";
+}
+
 /// Copies the keys of contiguous K or V to their pages; the rest of the pool is NaN.
 std::vector<double> pool_of(const Problem& problem, TensorRole role,
                             const std::vector<double>& contiguous) {
@@ -116,7 +139,8 @@ std::vector<double> pool_of(const Problem& problem, TensorRole role,
   const KeyRows to(problem, role);
   std::vector<double> pool(static_cast<std::size_t>(tensor_elements(problem, role)), NAN);
   for (std::int64_t batch = 0; batch < from.batch; ++batch) {
-    const std::int64_t keys = kv_lengths(problem)[static_cast<std::size_t>(batch)];
+    const std::int64_t keys =
+        is_packed(problem) ? from.rows : kv_lengths(problem)[static_cast<std::size_t>(batch)];
     for (std::int64_t key = 0; key < keys; ++key) {
       for (std::int64_t head = 0; head < from.heads; ++head) {
         const auto row = contiguous.begin() + from.row_offset(batch, key, head);
@@ -127,9 +151,26 @@ std::vector<double> pool_of(const Problem& problem, TensorRole role,
   return pool;
 }
 
-TEST(KvPages, HaveTheReferenceOfContiguousKeys) {
+/// The references of the problem are those of the same keys without pages.
+void expect_same_references(const Problem& problem) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
+  const Problem contiguous = without_pages(problem);
+  const auto values = [&](TensorRole role) {
+    std::vector<double> all(static_cast<std::size_t>(tensor_elements(contiguous, role)));
+    std::ranges::generate(all, [&] { return normal(random); });
+    return all;
+  };
+  const std::vector<double> q = values(TensorRole::q);
+  const std::vector<double> k = values(TensorRole::k);
+  const std::vector<double> v = values(TensorRole::v);
+  const std::vector<double> pool_k = pool_of(problem, TensorRole::k, k);
+  const std::vector<double> pool_v = pool_of(problem, TensorRole::v, v);
+  EXPECT_EQ(cpu_attention(problem, q, pool_k, pool_v), cpu_attention(contiguous, q, k, v));
+  EXPECT_EQ(cpu_log_sum_exp(problem, q, pool_k), cpu_log_sum_exp(contiguous, q, k));
+}
+
+TEST(KvPages, HaveTheReferenceOfContiguousKeys) {
   for (const Layout layout : {Layout::bshd, Layout::bhsd}) {
     for (const std::int64_t page_size : {1, 4, 16, 256}) {
       Problem problem = with_pages(4, 40, page_size);
@@ -140,20 +181,17 @@ TEST(KvPages, HaveTheReferenceOfContiguousKeys) {
       problem.window = 20;
       problem.layout = layout;
       problem.seq_lens_kv = "40,0,1,33";
-      const Problem contiguous = without_pages(problem);
-      const auto values = [&](TensorRole role) {
-        std::vector<double> all(static_cast<std::size_t>(tensor_elements(contiguous, role)));
-        std::ranges::generate(all, [&] { return normal(random); });
-        return all;
-      };
-      const std::vector<double> q = values(TensorRole::q);
-      const std::vector<double> k = values(TensorRole::k);
-      const std::vector<double> v = values(TensorRole::v);
-      const std::vector<double> pool_k = pool_of(problem, TensorRole::k, k);
-      const std::vector<double> pool_v = pool_of(problem, TensorRole::v, v);
-      EXPECT_EQ(cpu_attention(problem, q, pool_k, pool_v), cpu_attention(contiguous, q, k, v));
-      EXPECT_EQ(cpu_log_sum_exp(problem, q, pool_k), cpu_log_sum_exp(contiguous, q, k));
+      expect_same_references(problem);
     }
+  }
+}
+
+TEST(KvPages, OfAPackedBatchHaveTheReferenceOfContiguousKeys) {
+  for (const std::int64_t page_size : {1, 8, 64}) {
+    Problem problem = packed_with_pages(page_size);
+    problem.d_head = problem.d_head_v = 8;
+    problem.causal = true;
+    expect_same_references(problem);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/attention_args.h"
 #include "model/head_problem.hpp"
+#include "model/kv_lengths.hpp"
 
 namespace fatune {
 
@@ -45,6 +46,10 @@ inline KernelArguments attention_forward_arguments(const Problem& problem) {
   if (problem.softcap > 0.0F) {
     argument.scalars.push_back({appended.add(4), 4, 0, "float"});
     std::memcpy(&argument.scalars.back().bits, &problem.softcap, sizeof problem.softcap);
+  }
+  if (is_packed(problem)) {
+    argument.addresses.push_back({appended.add(8), std::string(kQueryStartsTensor)});
+    argument.addresses.push_back({appended.add(8), std::string(kKeyStartsTensor)});
   }
   argument.bytes = static_cast<std::int64_t>((appended.end + 7) / 8 * 8);
   return {true,

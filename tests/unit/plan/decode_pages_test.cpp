@@ -1,4 +1,4 @@
-// What flash_decode is launched with if K and V are pools of pages, and which families take them.
+// What kernels are launched with if K and V are pools of pages, and which families take them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,8 @@ LaunchGeometry launch_with(const std::string& config, const Problem& problem) {
 
 TEST(PagesOfFamilies, AreTakenByThoseWithATable) {
   EXPECT_TRUE(takes(decode_family().arguments, kToldPages));
-  for (const char* name : {"flash_decode_sm80", "flash_sm80", "flash_sm90"}) {
+  EXPECT_TRUE(takes(load_family(FileTree{}, "flash_sm90").arguments, kToldPages));
+  for (const char* name : {"flash_decode_sm80", "flash_sm80"}) {
     const Family family = load_family(FileTree{}, name);
     EXPECT_FALSE(takes(family.arguments, kToldPages)) << name;
   }
@@ -95,6 +96,29 @@ TEST(PagesOfFlashDecode, AreWholeInAStepOrHaveWholeSteps) {
     EXPECT_EQ(rule_of("(BF16, 128, 128, 80, 2, 1): parts_512", size), expected) << size;
     EXPECT_EQ(rule_of("(BF16, 128, 128, 176, 2, 1): parts_512", size), expected) << size;
   }
+}
+
+// A box has the keys of a page or, where a step has no whole pages, the greatest power of two of
+// them that divides both; all panels if it is a whole step.
+TEST(PagesOfFlashSm90, HaveTensorMapsOfThePool) {
+  const Family family = load_family(FileTree{}, "flash_sm90");
+  const auto box_of = [&](const char* config, std::int64_t page_size) {
+    Problem problem = paged_problem(page_size);
+    problem.seq_len = 1000;
+    const LaunchGeometry launch =
+        launch_geometry({family, parse_config(family, config), problem, fixtures::h200()});
+    const TensorMapPiece& map = launch.arguments.list.at(1).tensor_maps.at(0);
+    EXPECT_THAT(map.sizes, ElementsAre(64, page_size, 2, 2, pool_pages(problem)));
+    EXPECT_EQ(map.box, launch.arguments.list.at(2).tensor_maps.at(0).box);
+    return map.box;
+  };
+  const char* const of_80 = "(ws, BF16, 128, 192, 80, 2, 12, 3): slots_1+cluster_1+persistent";
+  EXPECT_THAT(box_of(of_80, 4), ElementsAre(64, 4, 1, 1, 1));
+  EXPECT_THAT(box_of(of_80, 64), ElementsAre(64, 16, 1, 1, 1));
+  const char* const of_128 = "(ws, BF16, 128, 128, 128, 2, 8, 2): slots_1+cluster_1+persistent";
+  EXPECT_THAT(box_of(of_128, 64), ElementsAre(64, 64, 1, 1, 1));
+  EXPECT_THAT(box_of(of_128, 128), ElementsAre(64, 128, 2, 1, 1));
+  EXPECT_THAT(box_of(of_128, 256), ElementsAre(64, 128, 2, 1, 1));
 }
 
 }  // namespace
