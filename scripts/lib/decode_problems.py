@@ -16,7 +16,8 @@ MOST_BYTES = 24e9  # of K and V
 
 def kv_bytes(problem):
     """Returns the bytes of K and V, of 16-bit elements."""
-    columns = problem["d_head"] + problem.get("d_head_v", problem["d_head"])
+    # Latent keys have the values among their columns.
+    columns = problem["d_head"] + (0 if problem.get("latent") else problem.get("d_head_v", problem["d_head"]))
     return 2 * fatune_program.total_keys(problem) * problem["kv_heads"] * columns
 
 

@@ -164,7 +164,7 @@ def _flash3_launch(module, inputs):
                     **settings)
 
 
-FLASH4_FEATURES = frozenset(attention_inputs.FEATURES)
+FLASH4_FEATURES = frozenset(attention_inputs.FEATURES) - {"latent"}
 
 
 def _flash4_launch(module, inputs):

@@ -83,6 +83,14 @@ class Inputs(unittest.TestCase):
         self.assertIs(tensors["sinks"], inputs.sinks)
         self.assertEqual((inputs.window, inputs.softcap), (5, 30.0))
 
+    def test_latent_keys_have_no_tensor_of_values(self):
+        shapes = launch((2, 40, 1, 64))
+        shapes["tensors"] = [one for one in shapes["tensors"] if one["name"] != "v"]
+        problem = {**PROBLEM, "kv_heads": 1, "latent": True}
+        tensors = attention_inputs.tensors_of(TORCH, shapes, problem)
+        self.assertIsNone(attention_inputs.inputs_of(problem, tensors).v)
+        self.assertEqual(attention_inputs.features_of(problem), {"latent"})
+
     def test_every_feature_has_a_reason_without_it(self):
         peer = peer_kernels.Peer("x", "1", None)
         for members, reason in (({"seq_lens": "1,1"}, "no packed batches"), ({"sinks": True}, "no sinks")):

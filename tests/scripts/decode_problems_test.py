@@ -29,6 +29,7 @@ class Lists(unittest.TestCase):
     def test_the_bytes_of_a_cache_count_both_head_dimensions(self):
         one = decode_problems.problem_of(2, 1, 100, 8, 4, 192)
         self.assertEqual(decode_problems.kv_bytes({**one, "d_head_v": 128}), 2 * 200 * 4 * (192 + 128))
+        self.assertEqual(decode_problems.kv_bytes({**one, "d_head_v": 128, "latent": True}), 2 * 200 * 4 * 192)
 
     def test_every_second_problem_may_have_lengths(self):
         problems = decode_problems.random_problems(5, 60)

@@ -91,6 +91,7 @@ class Peers(unittest.TestCase):
                 fa4 = peer_kernels.find_peers(fake_torch(True), ["fa4"])[0]["fa4"]
             self.assertEqual(peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}), reason)
             plain.flash_attn_varlen_func = None
+        self.assertEqual(peer_kernels.cannot_do(fa4, {**PROBLEM, "latent": True}), "V as a tensor of its own")
 
     def test_a_dense_product_is_timed_only_where_it_is_asked_for(self):
         self.assertNotIn("gemm", peer_kernels.DEFAULT_PEERS)
