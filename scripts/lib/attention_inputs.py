@@ -44,7 +44,8 @@ def page_table(problem, pool):
 @dataclasses.dataclass
 class Inputs:
     """Q, K and V are (batch, positions, heads, columns). Packed batches are one sequence of all; K and V in pages are
-    (pages, positions of a page, heads, columns). V is None where it is a part of K. A window reaches back, and includes the query's own position."""
+    (pages, positions of a page, heads, columns). V is None where it is a part of K.
+    A window reaches back, and includes the query's own position."""
     q: typing.Any
     k: typing.Any
     v: typing.Any

@@ -27,7 +27,7 @@ def columns(peers):
 
 
 def with_ratio_to_first(rows):
-    """Returns the rows of a group. Those after the first have of_first: how many times as fast as its winner theirs is."""
+    """Returns the rows of a group. The others get of_first: how many times as fast as the first winner theirs is."""
     first, *others = rows
     for row in others:
         if first["best"] and row["best"]:
