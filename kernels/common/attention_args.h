@@ -8,13 +8,13 @@
 //
 // Problems that have more append members, in this order:
 //   float* lse;          where log-sum-exps are wanted: (batch, heads, seq_len)
-//   int seq_len_kv;      where it is not seq_len
+//   int seq_len_kv;      where it is not seq_len, unless sequences are packed
 //   const float* sinks;  where heads have sinks: (heads), scaled scores
 //   float softcap;       where scores are capped: to softcap * tanh(scaled score / softcap)
 //   const int* cu_seqlens_q;   where sequences are packed: (batch + 1), the first row of each in Q
 //                              and O, and behind them the number of all rows
 //   const int* cu_seqlens_kv;  the same in K and V
-// Of a packed batch, seq_len and seq_len_kv are the most rows that a sequence may have.
+// Of a packed batch, seq_len is the most queries that a sequence may have.
 struct AttentionForwardArgs {
   const void* q;
   const void* k;

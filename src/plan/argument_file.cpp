@@ -41,7 +41,7 @@ constexpr const char* kStandardArguments = R"([{"struct": [
     {"name": "seq_len", "int32": "seq_len"}, {"name": "heads", "int32": "heads"},
     {"name": "softmax_scale", "float": "softmax_scale"},
     {"name": "lse", "tensor": "lse", "when": "lse"},
-    {"name": "seq_len_kv", "int32": "seq_len_kv", "when": "seq_len_kv != seq_len"},
+    {"name": "seq_len_kv", "int32": "seq_len_kv", "when": "seq_len_kv != seq_len && !has_seq_lens"},
     {"name": "sinks", "tensor": "sinks", "when": "sinks"},
     {"name": "softcap", "float": "softcap", "when": "softcap > 0"},
     {"name": "cu_seqlens_q", "tensor": "cu_seqlens_q", "when": "has_seq_lens"},

@@ -37,7 +37,7 @@ inline KernelArguments attention_forward_arguments(const Problem& problem) {
   if (problem.lse) {
     argument.addresses.push_back({appended.add(8), "lse"});
   }
-  if (problem.seq_len_kv != problem.seq_len) {
+  if (problem.seq_len_kv != problem.seq_len && !is_packed(problem)) {
     add_int(static_cast<std::size_t>(appended.add(4)), problem.seq_len_kv);
   }
   if (problem.sinks) {
