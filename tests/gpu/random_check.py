@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks a family on the GPU on random problems, each with three configurations: lengths, masks, groups, layouts, head
-dimensions, softcap, sinks, pages, V that is columns of K.
+"""Checks a family on random problems: lengths, masks, groups, layouts, head dimensions, softcap, sinks, pages, packed
+batches, V that is columns of K. On the GPU each has three configurations. With --emulate, small problems run in the
+emulator, without a GPU, each with one configuration.
 
-The problems depend on the seed alone. Needs only Python:
+The problems depend on the seed and on --emulate alone. Needs only Python:
 random_check.py --fatune build/ci/bin/fatune --family flash_sm90 --count 500 --time-limit 400
 """
 
 import argparse
+import dataclasses
 import functools
 import json
 import random
@@ -28,6 +30,31 @@ SM80 = {64: ("16, 32, 4, 2, 2", "16, 64, 2, 4, 2", "32, 64, 3, 4, 1", "64, 64, 4
 PART_KEYS = (64, 128, 256, 1024, 8192)
 
 
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How large problems may be. Lengths are powers of 2 to a random exponent."""
+    groups: tuple = GROUPS
+    decode_kv_heads: tuple = (1, 2, 3, 8)
+    decode_queries: tuple = (1, 1, 1, 2, 3, 5, 16, 40, 64, 130)
+    decode_batches: tuple = (1, 1, 2, 3, 7, 33)
+    decode_exponent: float = 16  # of keys
+    decode_keys: int = 2_000_000  # in all
+    latent_batches: tuple = (1, 1, 2, 7, 33)
+    latent_heads: tuple = (1, 16, 20, 64, 96, 128)
+    latent_keys: int = 300_000  # in all
+    prefill_kv_heads: tuple = (1, 2, 3)
+    prefill_exponent: float = 12  # of queries and keys: at most about 10^9 scores
+    packed_batches: tuple = (1, 2, 5, 40)
+    packed_exponent: float = 11
+    configs: int = 3
+
+
+ON_GPU = Size()
+EMULATED = Size(groups=(1, 1, 2, 3, 5), decode_kv_heads=(1, 2), decode_queries=(1, 1, 2, 5, 16), decode_batches=(1, 2, 3),
+                decode_exponent=9, decode_keys=1500, latent_batches=(1, 2), latent_heads=(1, 16, 20), latent_keys=500,
+                prefill_kv_heads=(1, 2), prefill_exponent=8.5, packed_batches=(1, 2, 5), packed_exponent=7, configs=1)
+
+
 PREFILL_DIMENSIONS = {"flash_sm80": ((64, 64), (96, 96), (128, 128), (256, 256)),
                       "flash_sm90": ((64, 64), (72, 72), (80, 80), (96, 96), (128, 128), (192, 128), (256, 256))}
 
@@ -44,12 +71,12 @@ def words_of(options):
     return [str(word) for pair in options.items() for word in pair]
 
 
-def decode_problem(generator, family):
-    """Returns options, d_head, dtype and group of a problem of at most about 2 million keys in all."""
-    group, kv_heads = generator.choice(GROUPS), generator.choice((1, 2, 3, 8))
-    queries = generator.choice((1, 1, 1, 2, 3, 5, 16, 40, 64, 130))
-    batch = generator.choice((1, 1, 2, 3, 7, 33))
-    keys = min(int(2 ** generator.uniform(0, 16)), 2_000_000 // (batch * kv_heads))
+def decode_problem(generator, family, size):
+    """Returns options, d_head, dtype and group of a problem."""
+    group, kv_heads = generator.choice(size.groups), generator.choice(size.decode_kv_heads)
+    queries = generator.choice(size.decode_queries)
+    batch = generator.choice(size.decode_batches)
+    keys = min(int(2 ** generator.uniform(0, size.decode_exponent)), size.decode_keys // (batch * kv_heads))
     d_head, dtype = generator.choice((64, 128, 256)), generator.choice(("FP16", "BF16"))
     options = {"--seq": queries, "--seq-kv": keys, "--heads": group * kv_heads, "--kv-heads": kv_heads, "--batch": batch}
     if generator.random() < 0.5:
@@ -60,10 +87,10 @@ def decode_problem(generator, family):
     return words_of(options) + pages + score_options(generator, keys + queries), d_head, dtype, group
 
 
-def latent_case(generator):
+def latent_case(generator, size):
     """Returns the options of a problem whose V is columns of K, and configurations for it."""
-    batch, heads = generator.choice((1, 1, 2, 7, 33)), generator.choice((1, 16, 20, 64, 96, 128))
-    keys = min(int(2 ** generator.uniform(0, 16)), 300_000 // batch)
+    batch, heads = generator.choice(size.latent_batches), generator.choice(size.latent_heads)
+    keys = min(int(2 ** generator.uniform(0, size.decode_exponent)), size.latent_keys // batch)
     options = {"--seq": generator.choice((1, 1, 1, 2, 3)), "--seq-kv": keys, "--heads": heads, "--kv-heads": 1,
                "--dhead-v": 512, "--batch": batch}
     if generator.random() < 0.5:
@@ -92,16 +119,16 @@ def decode_configurations(generator, family, d_head, dtype, group):
 def decode_case(generator, options):
     """Returns the options of a problem, and configurations for it."""
     if options.family == "flash_decode" and generator.random() < 0.15:
-        return latent_case(generator)
-    words, *kernel = decode_problem(generator, options.family)
+        return latent_case(generator, options.size)
+    words, *kernel = decode_problem(generator, options.family, options.size)
     return words, list(decode_configurations(generator, options.family, *kernel))
 
 
-def prefill_problem(generator, d_head, d_head_v, dtype):
-    """Returns the options of a problem of at most about 10^9 scores."""
-    group, kv_heads = generator.choice(GROUPS), generator.choice((1, 2, 3))
-    queries, batch = int(2 ** generator.uniform(0, 12)), generator.choice((1, 1, 2, 3))
-    keys = queries if generator.random() < 0.5 else int(2 ** generator.uniform(0, 12))
+def prefill_problem(generator, size, d_head, d_head_v, dtype):
+    """Returns the options of a problem."""
+    group, kv_heads = generator.choice(size.groups), generator.choice(size.prefill_kv_heads)
+    queries, batch = int(2 ** generator.uniform(0, size.prefill_exponent)), generator.choice((1, 1, 2, 3))
+    keys = queries if generator.random() < 0.5 else int(2 ** generator.uniform(0, size.prefill_exponent))
     options = {"--seq": queries, "--seq-kv": keys, "--heads": group * kv_heads, "--kv-heads": kv_heads,
                "--batch": batch, "--dhead": d_head, "--dhead-v": d_head_v, "--dtype": dtype}
     if generator.random() < 0.5:
@@ -114,15 +141,16 @@ def page_options(generator):
     return ["--page-size", str(2 ** generator.randint(0, 8))]
 
 
-def packed_problem(generator, d_head, d_head_v, dtype):
+def packed_problem(generator, size, d_head, d_head_v, dtype):
     """Returns the options of a packed batch: prompts, chunks of prompts, and sequences that are being decoded."""
-    group, kv_heads, batch = generator.choice(GROUPS), generator.choice((1, 2, 3)), generator.choice((1, 2, 5, 40))
-    queries = [int(2 ** generator.uniform(0, 11)) * generator.choice((0, 1, 1, 1)) for _ in range(batch)]
+    group, kv_heads = generator.choice(size.groups), generator.choice(size.prefill_kv_heads)
+    batch = generator.choice(size.packed_batches)
+    queries = [int(2 ** generator.uniform(0, size.packed_exponent)) * generator.choice((0, 1, 1, 1)) for _ in range(batch)]
     queries[0] = max(1, queries[0])
     options = {"--seq-lens": ",".join(map(str, queries)), "--heads": group * kv_heads, "--kv-heads": kv_heads,
                "--dhead": d_head, "--dhead-v": d_head_v, "--dtype": dtype}
     if generator.random() < 0.5:
-        keys = [generator.choice((0, own, own + int(2 ** generator.uniform(0, 11)))) for own in queries]
+        keys = [generator.choice((0, own, own + int(2 ** generator.uniform(0, size.packed_exponent)))) for own in queries]
         options["--seq-kv-lens"] = ",".join(map(str, [max(1, keys[0]), *keys[1:]]))
     return words_of(options) + score_options(generator, 2048)
 
@@ -145,7 +173,7 @@ def prefill_case(generator, options):
     packed, paged = generator.random() < 0.4, hopper and generator.random() < 0.4
     if packed or paged:
         configs = [config for config in configs if "cluster_2" not in config and "split" not in config]
-    words = (packed_problem if packed else prefill_problem)(generator, *kernel)
+    words = (packed_problem if packed else prefill_problem)(generator, options.size, *kernel)
     pages = page_options(generator) if paged else []
     return words + pages, generator.sample(configs, min(3, len(configs)))
 
@@ -155,6 +183,26 @@ CASES = {"flash_decode": decode_case, "flash_decode_sm80": decode_case, "flash_s
          "flash_sm90": prefill_case}
 
 
+def program_line(options, words, configs):
+    """Returns the command that checks configurations on a problem."""
+    how = ["emulate", "--schedules", "1"] if options.emulate else ["check", "--require-gpu"]
+    chosen = [word for config in configs[:options.size.configs] for word in ("--config", config)]
+    return [options.fatune, *how, "--family", options.family, "--quiet", "--format", "json", *words, *chosen]
+
+
+def faults_of(line):
+    """Runs the command. Returns how many configurations are right, and what is wrong with the others."""
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        return 0, [f"exit code {done.returncode}: {done.stderr.strip()[:300]}: {' '.join(line)}"]
+    checks = report["configs" if "configs" in report else "checks"]
+    wrong = [f"{check['outcome']}: {check['detail']}: {' '.join(line)}" for check in checks
+             if check["outcome"] not in HARMLESS]
+    return sum(check["outcome"] == "right" for check in checks), wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--fatune", required=True, help="the program")
@@ -162,29 +210,22 @@ def main():
     parser.add_argument("--count", type=int, default=40, help="problems")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=1e9, metavar="SECONDS")
+    parser.add_argument("--emulate", action="store_true", help="small problems, in the emulator")
     options = parser.parse_args()
-    skip_without_gpu(options.fatune)
+    options.size = EMULATED if options.emulate else ON_GPU
+    if not options.emulate:
+        skip_without_gpu(options.fatune)
     generator, end = random.Random(options.seed), time.monotonic() + options.time_limit
     problems = right = 0
     wrong = []
     while problems < options.count and time.monotonic() < end:
-        words, configs = CASES[options.family](generator, options)
-        chosen = [word for config in configs for word in ("--config", config)]
-        line = [options.fatune, "check", "--family", options.family, "--require-gpu", "--quiet", "--format", "json",
-                *words, *chosen]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        right_ones, faults = faults_of(program_line(options, *CASES[options.family](generator, options)))
         problems += 1
-        try:
-            checks = json.loads(done.stdout)["checks"]
-        except ValueError:
-            wrong.append(f"exit code {done.returncode}: {done.stderr.strip()[:300]}: {' '.join(line)}")
-            continue
-        right += sum(check["outcome"] == "right" for check in checks)
-        wrong += [f"{check['outcome']}: {check['detail']}: {' '.join(line)}" for check in checks
-                  if check["outcome"] not in HARMLESS]
+        right += right_ones
+        wrong += faults
     print(f"{problems} problems, {right} configurations right, {len(wrong)} not")
     print("\n".join(wrong[:20]))
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if wrong or right == 0 else 0)
 
 
 if __name__ == "__main__":
