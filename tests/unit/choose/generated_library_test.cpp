@@ -193,7 +193,7 @@ Extents extents(const runtime::Dim3& of) { return {of.x, of.y, of.z}; }
 
 /// Gives fatune's own arguments the addresses that the builder has given its buffers.
 ArgumentEncoder encoder(const Family& family, const runtime::LaunchBuilder& builder) {
-  const auto address_of = [&](const std::string& tensor) -> std::uint64_t {
+  const auto address = [&](const std::string& tensor) -> std::uint64_t {
     const auto& buffers = family.arguments.buffers;
     if (is_among(tensor, kProblemTensors, std::identity{})) {
       return address_of(tensor);
@@ -201,7 +201,7 @@ ArgumentEncoder encoder(const Family& family, const runtime::LaunchBuilder& buil
     const auto buffer = std::ranges::find(buffers, tensor, &BufferRule::name) - buffers.begin();
     return kWorkspace + builder.buffers().offset(static_cast<int>(buffer));
   };
-  return {address_of, encode_piece};
+  return {address, encode_piece};
 }
 
 void expect_same_launch(const Family& family, const LaunchGeometry& launch,
