@@ -303,9 +303,9 @@ struct Forward {
 };
 
 // O = softmax(softmax_scale * Q K^T [causal, window]) V, and the log-sum-exp if it is wanted.
-// shape:   grid (ceil(seq_len / B_r), heads, batch), or of a packed batch (as many units of B_r
-// rows
-//          as there can be, heads, 1); block 32 * n_warps;
+// shape:   grid (ceil(seq_len / B_r), heads, batch), or of a packed batch (the most units of B_r
+//          rows that there can be, heads, 1);
+//          block 32 * n_warps;
 //          dynamic shared memory (B_r + 2 * B_c) * d_head * 2 bytes
 template <FlashForwardKernelConfig kConfig>
 __global__ void __launch_bounds__(Shape<kConfig>::kThreads, FATUNE_MIN_BLOCKS)

@@ -184,7 +184,13 @@ constexpr FlashForwardKernelConfig kBroken{.dtype = FATUNE_dtype,
 extern "C" __global__ void __launch_bounds__(Shape<kBroken>::kThreads, FATUNE_MIN_BLOCKS)
     broken_flash(const __grid_constant__ KernelArgs args) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  Forward<kBroken> forward(args, shared_address(smem));
+  BlockRows rows;
+  if constexpr (kPacked) {
+    if (!find_rows<Shape<kBroken>>(args, rows)) {
+      return;
+    }
+  }
+  Forward<kBroken> forward(args, shared_address(smem), rows);
   forward.run();
   forward.finish();
 }
