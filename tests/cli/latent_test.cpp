@@ -16,7 +16,7 @@ class Latent : public ProgramTest {};
 TEST_F(Latent, LeavesOutTheFamiliesThatHaveAVOfItsOwn) {
   const ProcessResult result =
       fatune(with({"sweep", "--device", "none", "--no-emulate", "--no-db", "--format", "json"},
-                  "--preset deepseek-v3-decode --seq 1 --seq-kv 300 --batch 4"));
+                  "--preset deepseek-v3-mla --seq 1 --seq-kv 300 --batch 4"));
   expect_ok(result);
   EXPECT_THAT(result.err, AllOf(HasSubstr("flash_sm90 is left out: it takes no values that are "
                                           "columns of the keys"),
@@ -74,7 +74,7 @@ TEST_F(Latent, IsInNoTunedTable) {
   EXPECT_NE(exported.exit_code, 0);
   EXPECT_THAT(exported.out + exported.err, HasSubstr("its V is columns of K"));
   EXPECT_THAT(
-      fatune(words("predict --gpu h100 --preset deepseek-v3-decode --seq 1 --seq-kv 4096")).out,
+      fatune(words("predict --gpu h100 --preset deepseek-v3-mla --seq 1 --seq-kv 4096")).out,
       HasSubstr("V is columns of K, as that of no tuned problem is"));
 }
 

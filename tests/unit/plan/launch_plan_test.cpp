@@ -44,6 +44,7 @@ TEST(CompileRequest, TurnsProblemFactsIntoDefineList) {
                                                                {"FATUNE_LSE", "0"},
                                                                {"FATUNE_MIN_BLOCKS", "2"},
                                                                {"FATUNE_OTHER_KV_LENGTH", "0"},
+                                                               {"FATUNE_PACKED", "0"},
                                                                {"FATUNE_RAGGED_KV", "0"},
                                                                {"FATUNE_RAGGED_Q", "0"},
                                                                {"FATUNE_ROWS_WITHOUT_KEYS", "0"},

@@ -17,22 +17,13 @@ def _refuse_unsupported(**given):
                 "positions must be in the cache, rotated, before the call")
 
 
-def _check_lengths(lengths, q):
-    if lengths.dtype != torch.int32 or lengths.device != q.device:
-        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens must be int32 on {q.device}, "
-                         f"not {lengths.dtype} on {lengths.device}")
-    if lengths.dim() != 1 or lengths.size(0) != q.size(0):
-        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens must have a length for each of the {q.size(0)} "
-                         f"sequences, not the shape {tuple(lengths.shape)}")
-
-
-def _check_table(block_table, q):
-    if block_table.dtype != torch.int32 or block_table.device != q.device:
-        raise ValueError(f"flash_attn_with_kvcache: block_table must be int32 on {q.device}, "
-                         f"not {block_table.dtype} on {block_table.device}")
-    if block_table.dim() != 2 or block_table.size(0) != q.size(0):
-        raise ValueError(f"flash_attn_with_kvcache: block_table must have a row for each of the {q.size(0)} sequences, "
-                         f"not the shape {tuple(block_table.shape)}")
+def _check_array(array, q, dimensions, name, row):
+    if array.dtype != torch.int32 or array.device != q.device:
+        raise ValueError(f"flash_attn_with_kvcache: {name} must be int32 on {q.device}, "
+                         f"not {array.dtype} on {array.device}")
+    if array.dim() != dimensions or array.size(0) != q.size(0):
+        raise ValueError(f"flash_attn_with_kvcache: {name} must have a {row} for each of the {q.size(0)} sequences, "
+                         f"not the shape {tuple(array.shape)}")
 
 
 def _check_room(length, room):
@@ -46,7 +37,7 @@ def _cached(q, k_cache, v_cache, cache_seqlens, block_table):
     if cache_seqlens is None:
         return k_cache, v_cache, None
     if isinstance(cache_seqlens, torch.Tensor):
-        _check_lengths(cache_seqlens, q)
+        _check_array(cache_seqlens, q, 1, "cache_seqlens", "length")
         return k_cache, v_cache, cache_seqlens
     if block_table is not None:
         _check_room(cache_seqlens, block_table.size(1) * k_cache.size(1))
@@ -61,7 +52,7 @@ def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None
     flash_attn_with_kvcache that it computes."""
     mask = kernel_mask(causal, window_size)
     if block_table is not None:
-        _check_table(block_table, q)
+        _check_array(block_table, q, 2, "block_table", "row")
         block_table = block_table.contiguous()
     keys, values, lengths = _cached(q, k_cache, v_cache, cache_seqlens, block_table)
     operands = (q.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2))
