@@ -35,6 +35,10 @@ def gen_batch_decode_module(*kind):
     return specification("decode", *kind)
 def gen_batch_prefill_module(backend, *kind):
     return specification(backend, *kind)
+def gen_batch_mla_module(backend, *kind):
+    *types, values, others, has_profiler = kind
+    assert not has_profiler
+    return specification(f"mla_{backend}_{others}", *types, values, values, 0, False, False)
 """
 PACKAGES = {
     "torch.py": 'bfloat16, int32 = "brain", "int"\n', "flashinfer/__init__.py": '__version__ = "0.8"\n',
@@ -96,7 +100,15 @@ class BuildFlashInferModules(unittest.TestCase):
         module = folder / "fa3_64_window" / "fa3_64_window.so"
         self.assertNotIn("paged", module.read_text(encoding="utf-8"))
 
+    def test_latent_keys_have_the_modules_of_mla_decoding_alone(self):
+        self.build("--latent", "--d-head", "192x128")
+        self.build("--latent", "--d-head", "256x192", "--backend", "fa3")
+        modules = {file.name for file in (self.folder / "flashinfer" / "data" / "aot").iterdir()}
+        self.assertEqual(modules, {"mla_fa2_64_128", "mla_fa3_64_128", "mla_fa3_64_192"})
+        self.assertIn("Ninja build failed", self.build("--latent", code=1).stderr)  # 576x512: not 64,128,256
+
     def test_errors_are_one_line(self):
+        self.assertIn("without --window and --softcap", self.build("--latent", "--window", code=2).stderr)
         self.assertIn("Ninja build failed", self.build("--d-head", "512", code=1).stderr)
         self.assertIn("at least 1", self.build("--d-head", "0", code=2).stderr)
         self.assertIn("fa2 and fa3", self.build("--backend", "fa4", code=2).stderr)
