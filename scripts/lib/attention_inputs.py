@@ -44,7 +44,7 @@ def page_table(problem, pool):
 @dataclasses.dataclass
 class Inputs:
     """Q, K and V are (batch, positions, heads, columns). Packed batches are one sequence of all; K and V in pages are
-    (pages, positions of a page, heads, columns). V is None where it is a part of K.
+    (pages, positions of a page, heads, columns). Latent V is the first columns of K.
     A window reaches back, and includes the query's own position."""
     q: typing.Any
     k: typing.Any
@@ -61,6 +61,7 @@ class Inputs:
     window: int = 0
     softcap: float = 0.0
     sinks: typing.Any = None
+    is_latent: bool = False
 
     @property
     def is_packed(self):
@@ -106,10 +107,12 @@ def tensors_of(torch, launch, problem):
 def inputs_of(problem, tensors):
     """Returns what other kernels are called with on these tensors."""
     table = page_table(problem, tensors["k"].shape[0]) if problem.get("page_size", 0) else None
-    return Inputs(tensors["q"], tensors["k"], tensors.get("v"), is_masked(problem),
+    is_latent = problem.get("latent", False)
+    v = tensors["k"][..., :problem["d_head_v"]] if is_latent else tensors["v"]
+    return Inputs(tensors["q"], tensors["k"], v, is_masked(problem),
                   problem.get("softmax_scale", problem["d_head"] ** -0.5), keys_of(problem),
                   queries=fatune_program.query_lengths(problem), pages=table,
                   key_lengths=tensors.get(fatune_program.KEY_LENGTHS), cu_queries=tensors.get("cu_seqlens_q"),
                   cu_keys=tensors.get("cu_seqlens_kv"), page_table=tensors.get("page_table"),
                   window=problem.get("window", 0), softcap=float(problem.get("softcap", 0)),
-                  sinks=tensors.get("sinks"))
+                  sinks=tensors.get("sinks"), is_latent=is_latent)

@@ -1,5 +1,6 @@
-"""FlashInfer's attention with a paged cache, and with packed keys. Planning, which the host does once for all layers of
-a model, is not part of a launch. Contiguous keys of sequences are passed as pages in order."""
+"""FlashInfer's attention with a paged cache, with packed keys, and with latent keys (MLA decoding). Planning, which the
+host does once for all layers of a model, is not part of a launch. Contiguous keys of sequences are passed as pages in
+order."""
 import functools
 import itertools
 
@@ -7,17 +8,19 @@ PAGE_KEYS = 64  # of keys that are contiguous
 WORKSPACE_BYTES = 512 * 2**20
 # Its own choice on Hopper does not split the keys; the other one does, and packs the heads of a group.
 PREFILL_BACKENDS = {"prefill": "auto", "prefill_fa2": "fa2"}
+LATENT_BACKENDS = ("fa2", "fa3")
+LATENT_PAGES = (PAGE_KEYS, 1)  # of keys that are contiguous
 
 
-def _as_pages(torch, tensor):
+def _as_pages(torch, tensor, page_keys=PAGE_KEYS):
     """Returns (batch, keys, heads, columns) as pages. Copies it if its keys do not fill them."""
     batch, keys, heads, columns = tensor.shape
-    pages = -(-keys // PAGE_KEYS)
-    if keys % PAGE_KEYS or not tensor.is_contiguous():
-        padded = torch.zeros((batch, pages * PAGE_KEYS, heads, columns), dtype=tensor.dtype, device=tensor.device)
+    pages = -(-keys // page_keys)
+    if keys % page_keys or not tensor.is_contiguous():
+        padded = torch.zeros((batch, pages * page_keys, heads, columns), dtype=tensor.dtype, device=tensor.device)
         padded[:, :keys] = tensor
         tensor = padded
-    return tensor.view(batch * pages, PAGE_KEYS, heads, columns)
+    return tensor.view(batch * pages, page_keys, heads, columns)
 
 
 def _integers(torch, inputs, values):
@@ -91,6 +94,8 @@ def _unpacked(make, torch):
 
 def kernels(torch, flashinfer, inputs):
     """Returns {name: function that makes a launch, as Peer.make} for attention_inputs.Inputs."""
+    if inputs.is_latent:
+        return _latent_kernels(torch, flashinfer, inputs)
     prefill_of = functools.partial(_packed_kernel, torch, flashinfer)
     if inputs.is_packed:
         return {name: prefill_of(backend) for name, backend in PREFILL_BACKENDS.items()}
@@ -143,3 +148,31 @@ def _kernels_with_pages(torch, flashinfer, inputs):
     if inputs.q.shape[1] == 1:
         return {"cuda_cores": decode(False), "tensor_cores": decode(True)}
     return {name: prefill(backend) for name, backend in PREFILL_BACKENDS.items()}
+
+
+def _latent_kernels(torch, flashinfer, inputs):
+    """MLA decoding. Backends read the columns that are values and the others at the strides of whole keys."""
+    pages_of = functools.cache(functools.partial(_as_pages, torch))
+
+    def kernel(backend, page_keys):
+        def make(inputs):
+            if inputs.is_packed or inputs.window or inputs.softcap or inputs.k.shape[2] > 1:
+                raise NotImplementedError("MLA decoding is timed with one head of keys and plain scores, not packed")
+            q, values = inputs.q, inputs.v.shape[3]
+            rows = q.reshape(q.shape[0] * q.shape[1], q.shape[2], q.shape[3])
+            pages = pages_of(inputs.k, page_keys) if inputs.pages is None else inputs.k
+            cache = pages.view(pages.shape[0], page_keys, q.shape[3])
+            ends = _integers(torch, inputs, range(0, (q.shape[0] + 1) * q.shape[1], q.shape[1]))
+            begins, numbers, _ = _page_table(torch, inputs, page_keys)
+            metadata = flashinfer.mla.MLAPlanMetadata.csr(ends, begins, numbers, _integers(torch, inputs, inputs.keys))
+            wrapper = flashinfer.mla.BatchMLAPagedAttentionWrapper(_workspace(torch, inputs), backend=backend)
+            wrapper.plan(metadata=metadata, num_heads=q.shape[2], head_dim_ckv=values,
+                         head_dim_kpe=q.shape[3] - values, page_size=page_keys, causal=inputs.causal,
+                         **_settings(inputs))
+            return lambda: wrapper.run(query=rows, kv_cache=cache).view(*q.shape[:3], values)
+
+        return make
+
+    sizes = LATENT_PAGES if inputs.pages is None else (inputs.k.shape[1],)
+    return {f"mla_{backend}_pages_{page_keys}": kernel(backend, page_keys)
+            for backend, page_keys in itertools.product(LATENT_BACKENDS, sizes)}

@@ -198,7 +198,7 @@ def _find_flashinfer(torch):
     import flashinfer_attention
 
     return Peer("flashinfer", flashinfer.__version__, None,
-                features=frozenset({"lengths", "packed", "pages", "window", "softcap", "two_dims"}),
+                features=frozenset({"lengths", "packed", "pages", "window", "softcap", "two_dims", "latent"}),
                 several=functools.partial(flashinfer_attention.kernels, torch, flashinfer))
 
 

@@ -1,16 +1,20 @@
 """Named sets of problems that scripts/compare_problems sweeps and compares."""
 import dataclasses
+import itertools
 
 import decode_problems
 import packed_problems
 
 DECODE_SWEEP = "--family flash_decode --budget 4"
 PREFILL_SWEEP = "--family flash_sm90 --budget 6"
-FORMS = "table[:COUNT], random:SEED[:COUNT], pages[:COUNT], packed[:COUNT], head_dims[:COUNT] or scores[:COUNT]"
+FORMS = ("table[:COUNT], random:SEED[:COUNT], pages[:COUNT], latent[:COUNT], packed[:COUNT], head_dims[:COUNT] or "
+         "scores[:COUNT]")
 PAGE_SIZES = (16, 64)  # keys
 # (batch, keys, heads, heads of K and V, head dimension) of one query: caches of 64 MiB to 1 GiB.
 PAGED_SHAPES = ((4, 4096, 32, 8, 128), (16, 2048, 32, 8, 128), (8, 8192, 32, 8, 128), (2, 65536, 64, 8, 128),
                 (32, 8192, 32, 8, 128), (64, 8192, 64, 8, 64))
+# Of one query, with latent keys of 576 columns, 512 of which are V (DeepSeek-V3), contiguous and in pages.
+LATENT_BATCHES, LATENT_KEYS, LATENT_HEADS, LATENT_PAGE_SIZE = (64, 128), (8192, 4096), (16, 64, 128), 64
 # (batch, positions) with 128 heads of 192 columns of Q and K, and 128 of V: DeepSeek-V3's prefill.
 TWO_DIMS = ((1, 4096), (1, 16384), (4, 2048))
 # Of models: softcap (Gemma 2), a window (Mistral), sinks with and without a window (gpt-oss).
@@ -37,6 +41,14 @@ def paged():
     return [[one, *({**one, "page_size": size} for size in PAGE_SIZES)] for one in shapes]
 
 
+def latent():
+    """Returns groups: a contiguous cache, and the same in pages."""
+    shapes = [decode_problems.problem_of(batch, 1, keys, heads, 1, 576)
+              for batch, keys, heads in itertools.product(LATENT_BATCHES, LATENT_KEYS, LATENT_HEADS)]
+    return [[{**one, "d_head_v": 512, "latent": True, **pages} for pages in ({}, {"page_size": LATENT_PAGE_SIZE})]
+            for one in shapes]
+
+
 def _prefill(**members):
     return {"dtype": "BF16", "causal": True, **members}
 
@@ -48,6 +60,7 @@ def two_dims():
 
 SETS = {"table": lambda: ProblemSet(_alone(decode_problems.table()), DECODE_SWEEP),
         "pages": lambda: ProblemSet(paged(), DECODE_SWEEP),
+        "latent": lambda: ProblemSet(latent(), DECODE_SWEEP),
         "packed": lambda: ProblemSet(_alone(packed_problems.batches()), PREFILL_SWEEP),
         "head_dims": lambda: ProblemSet(_alone(two_dims()), PREFILL_SWEEP),
         "scores": lambda: ProblemSet(_alone(_prefill(**one) for one in SCORES), PREFILL_SWEEP)}

@@ -20,6 +20,9 @@ class Tensor(types.SimpleNamespace):
     def view(self, *shape):
         return Tensor(values=self.values, shape=shape)
 
+    def __getitem__(self, place):
+        return Tensor(part_of=self, shape=(*self.shape[:-1], place[1].stop))
+
 
 TORCH = types.SimpleNamespace(
     int32="int32", bfloat16="bfloat16",
@@ -83,13 +86,15 @@ class Inputs(unittest.TestCase):
         self.assertIs(tensors["sinks"], inputs.sinks)
         self.assertEqual((inputs.window, inputs.softcap), (5, 30.0))
 
-    def test_latent_keys_have_no_tensor_of_values(self):
+    def test_latent_values_are_the_first_columns_of_keys(self):
         shapes = launch((2, 40, 1, 64))
         shapes["tensors"] = [one for one in shapes["tensors"] if one["name"] != "v"]
-        problem = {**PROBLEM, "kv_heads": 1, "latent": True}
+        problem = {**PROBLEM, "kv_heads": 1, "d_head_v": 48, "latent": True}
         tensors = attention_inputs.tensors_of(TORCH, shapes, problem)
-        self.assertIsNone(attention_inputs.inputs_of(problem, tensors).v)
-        self.assertEqual(attention_inputs.features_of(problem), {"latent"})
+        inputs = attention_inputs.inputs_of(problem, tensors)
+        self.assertEqual((inputs.v.shape, inputs.is_latent), ((2, 40, 1, 48), True))
+        self.assertIs(inputs.v.part_of, tensors["k"])
+        self.assertEqual(attention_inputs.features_of(problem), {"latent", "two_dims"})
 
     def test_every_feature_has_a_reason_without_it(self):
         peer = peer_kernels.Peer("x", "1", None)

@@ -13,6 +13,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT, FATUNE, LIBCUDA, WORKER = sys.argv[1:5] if len(sys.argv) > 4 else ("", "", "", "")
 CONFIG = "(BF16, {d_head}, {rows}, 64, 2, 1): parts_256"
+LATENT = "(BF16, 576, 64, 64, 2, 1): parts_2048"
 PREFILL = "(ws, BF16, {d_head}, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+dynamic"
 # A program that compiles as fatune does, and whose sweeps end at once, or fail where REFUSED is an option.
 QUICK = f"""#!{sys.executable}
@@ -36,10 +37,13 @@ for option, member in (("--seq", "seq_len"), ("--seq-kv", "seq_len_kv"), ("--kv-
         problem[member] = int(of[option])
 problem |= {{"softcap": float(of["--softcap"])}} if "--softcap" in of else {{}}
 problem |= {{"sinks": True}} if "--sinks" in of else {{}}
+problem |= {{"latent": True}} if "--latent" in arguments else {{}}
 problem.setdefault("seq_len_kv", problem["seq_len"])
 problem.setdefault("kv_heads", problem["heads"])
 rows = problem["seq_len"] * problem["heads"] // problem["kv_heads"]
 config = {CONFIG!r}.format(d_head=of["--dhead"], rows=8 if rows <= 8 else 64)
+if problem.get("latent"):
+    config = {LATENT!r}
 if of["--family"] == "flash_sm90":
     config = {PREFILL!r}.format(d_head=of["--dhead"])
 winner = {{"family": of["--family"], "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
@@ -154,6 +158,16 @@ class CompareProblems(unittest.TestCase):
         self.assertEqual(set(rows[1]["peers"]), {"fa4", "flashinfer"}, rows[1]["notes"])
         self.assertEqual(rows[1]["notes"]["fa3"], "contiguous K and V")
         self.assertIn("/first, 4 problems: geometric mean 1.000, least 1.000", done.stdout)
+
+    def test_latent_keys_are_timed_beside_mla_decoding(self):
+        self.compare("--problems", "latent:1")
+        contiguous, pages = self.written()["rows"]
+        self.assertEqual([row["peers"]["flashinfer"]["kernel"] for row in (contiguous, pages)],
+                         ["flashinfer mla_fa3_pages_64"] * 2)
+        self.assertEqual([row["problem"].get("page_size", 0) for row in (contiguous, pages)], [0, 64])
+        for row in (contiguous, pages):
+            self.assertEqual(set(row["peers"]), {"flashinfer"}, row["notes"])
+        self.assertEqual(contiguous["notes"]["fa3"], "V as a tensor of its own")
 
     def test_a_group_goes_on_without_a_problem_that_fails(self):
         self.environment["REFUSED"] = "16"  # pages of 16 keys

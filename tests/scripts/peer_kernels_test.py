@@ -6,6 +6,7 @@ import unittest.mock
 
 from script_modules import run_tests
 import attention_inputs
+import flashinfer_attention
 import peer_kernels
 
 PROBLEM = {"batch": 1, "seq_len": 64, "heads": 1, "d_head": 64, "dtype": "FP16", "causal": True}
@@ -92,6 +93,18 @@ class Peers(unittest.TestCase):
             self.assertEqual(peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}), reason)
             plain.flash_attn_varlen_func = None
         self.assertEqual(peer_kernels.cannot_do(fa4, {**PROBLEM, "latent": True}), "V as a tensor of its own")
+
+    def test_flashinfer_decodes_one_latent_head_with_plain_scores(self):
+        def inputs_of(heads=1, **members):
+            q, k, v = (types.SimpleNamespace(shape=(1, 9, heads, columns)) for columns in (576, 576, 512))
+            return attention_inputs.Inputs(q, k, v, False, 1.0, [9], is_latent=True, **members)
+
+        for inputs in (inputs_of(heads=2), inputs_of(window=8), inputs_of(softcap=30.0), inputs_of(queries=[9])):
+            kernels = flashinfer_attention.kernels(None, None, inputs)
+            self.assertEqual(list(kernels), [f"mla_{backend}_pages_{keys}" for backend in ("fa2", "fa3")
+                                             for keys in (64, 1)])
+            with self.assertRaisesRegex(NotImplementedError, "one head of keys"):
+                kernels["mla_fa3_pages_64"](inputs)
 
     def test_a_dense_product_is_timed_only_where_it_is_asked_for(self):
         self.assertNotIn("gemm", peer_kernels.DEFAULT_PEERS)

@@ -15,8 +15,8 @@ class Sets(unittest.TestCase):
         self.assertEqual(problem_sets.named("table:3").groups, table.groups[:3])
         self.assertEqual(len(problem_sets.named("random:3").groups), 40)
         self.assertEqual(problem_sets.named("random:3:2").groups, problem_sets.named("random:3").groups[:2])
-        for name, count, family in (("pages", 6, "flash_decode"), ("packed", 20, "flash_sm90"),
-                                    ("head_dims", 3, "flash_sm90"), ("scores", 4, "flash_sm90")):
+        for name, count, family in (("pages", 6, "flash_decode"), ("latent", 12, "flash_decode"),
+                                    ("packed", 20, "flash_sm90"), ("head_dims", 3, "flash_sm90"), ("scores", 4, "flash_sm90")):
             found = problem_sets.named(name)
             self.assertEqual(len(found.groups), count)
             self.assertIn(f"--family {family} ", found.sweep)
@@ -29,10 +29,11 @@ class Sets(unittest.TestCase):
                 problem_sets.named(name)
 
     def test_a_group_of_pages_begins_with_the_contiguous_cache(self):
-        for first, *others in problem_sets.named("pages").groups:
-            self.assertGreaterEqual(decode_problems.kv_bytes(first), 64e6)
-            self.assertEqual([one.pop("page_size") for one in others], [16, 64])
-            self.assertEqual(others, [first, first])
+        for name, sizes in (("pages", [16, 64]), ("latent", [64])):
+            for first, *others in problem_sets.named(name).groups:
+                self.assertGreaterEqual(decode_problems.kv_bytes(first), 64e6)
+                self.assertEqual([one.pop("page_size") for one in others], sizes)
+                self.assertEqual(others, [first] * len(sizes))
 
 
 class PackedBatches(unittest.TestCase):

@@ -1,4 +1,6 @@
 """The wrappers of FlashInfer that scripts/lib/flashinfer_attention.py uses, which let time pass in the fake PyTorch."""
+import types
+
 import torch
 
 __version__ = "0.0-fake"
@@ -56,3 +58,29 @@ class BatchPrefillWithRaggedKVCacheWrapper:
         assert (q.shape[0], k.shape[0]) == tuple(ends.values[-1] for ends in self._ends)
         torch.pass_time(self._ms)
         return torch.empty((*q.shape[:2], v.shape[2]), dtype=q.dtype)
+
+
+class _MlaWrapper:
+    def __init__(self, workspace, backend):
+        self._ms = {"fa2": 0.07, "fa3": 0.03}[backend]
+
+    def plan(self, metadata, num_heads, head_dim_ckv, head_dim_kpe, page_size, causal, sm_scale, q_data_type,
+             kv_data_type):
+        ends, pages_from, pages, keys = (tensor.values for tensor in metadata)
+        assert ends == list(range(len(keys) + 1)) and not causal and sm_scale > 0 and q_data_type == kv_data_type
+        assert pages_from[0] == 0 and pages_from[-1] == len(pages) == len(set(pages))
+        assert all(-(-length // page_size) == end - begin for length, begin, end
+                   in zip(keys, pages_from, pages_from[1:]))
+        self._rows = (num_heads, head_dim_ckv + head_dim_kpe)
+        self._pages, self._page, self._values = max(pages) + 1, (page_size, head_dim_ckv + head_dim_kpe), head_dim_ckv
+        self._ms += 0.001 * (page_size == 1)
+
+    def run(self, query, kv_cache):
+        assert kv_cache.shape[0] >= self._pages and kv_cache.shape[1:] == self._page
+        assert query.shape[1:] == self._rows
+        torch.pass_time(self._ms)
+        return torch.empty((*query.shape[:2], self._values), dtype=query.dtype)
+
+
+mla = types.SimpleNamespace(BatchMLAPagedAttentionWrapper=_MlaWrapper,
+                            MLAPlanMetadata=types.SimpleNamespace(csr=lambda *tensors: tensors))
