@@ -28,6 +28,17 @@ __device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier, unsigned ra
       : "memory");
 }
 
+// As mbarrier_arrive_at. What this thread wrote before is seen by those of the cluster that wait
+// with mbarrier_wait_for_cluster.
+__device__ __forceinline__ void mbarrier_release_at(unsigned barrier, unsigned rank) {
+  asm volatile(
+      "{\n\t.reg .b32 remote;\n\t"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
 // Arrives, and adds to the bytes that the phase waits for.
 __device__ __forceinline__ void mbarrier_arrive_expect(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -41,6 +52,17 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
       "{\n\t.reg .pred complete;\n\t"
       "WAIT:\n\t"
       "mbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\n\t"
+      "@!complete bra WAIT;\n\t}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// As mbarrier_wait, for what other blocks of the cluster wrote before mbarrier_release_at.
+__device__ __forceinline__ void mbarrier_wait_for_cluster(unsigned barrier, unsigned parity) {
+  asm volatile(
+      "{\n\t.reg .pred complete;\n\t"
+      "WAIT:\n\t"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [%0], %1;\n\t"
       "@!complete bra WAIT;\n\t}" ::"r"(barrier),
       "r"(parity)
       : "memory");

@@ -72,6 +72,16 @@ __device__ __forceinline__ void st_shared_4(unsigned shared, unsigned v) {
 }
 
 // The output is never read again by the kernel: it takes no line in L1.
+// Stores to the same address of block `rank` of the cluster.
+__device__ __forceinline__ void st_shared_4_at(unsigned shared, unsigned rank, unsigned v) {
+  asm volatile(
+      "{\n\t.reg .b32 remote;\n\t"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+      "st.shared::cluster.u32 [remote], %2;\n\t}" ::"r"(shared),
+      "r"(rank), "r"(v)
+      : "memory");
+}
+
 __device__ __forceinline__ void st_global_16_no_l1(void* global, uint4 v) {
   asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(global), "r"(v.x),
                "r"(v.y), "r"(v.z), "r"(v.w)

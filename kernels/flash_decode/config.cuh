@@ -99,7 +99,14 @@ struct SmemPlan {
   static constexpr unsigned kVerdicts =
       kParts + S::kSlots * 48;  // whether a part was the last of its rows
   static constexpr unsigned kBarriers = kVerdicts + 16;
-  static constexpr unsigned kBytes = kBarriers + 16 * (2 * S::kStages + 3 * S::kSlots);
+  static constexpr unsigned kBytes =
+      kBarriers + 16 * (2 * S::kStages + 3 * S::kSlots) + (S::kLatent ? 32 : 0);
+  // What the first block of a cluster took from the counter, and its mbarriers.
+  enum : unsigned {
+    kTakenFull = kBytes - 32,
+    kTakenEmpty = kTakenFull + 8,
+    kTaken = kTakenFull + 16
+  };
 
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
     return stage * kStageBytes;

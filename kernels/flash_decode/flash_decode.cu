@@ -7,6 +7,7 @@
 #include "common/ptx_memory.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
+#include "flash_decode/cluster.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/consume.cuh"
 #include "flash_decode/counter.cuh"
@@ -23,7 +24,7 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
   for (int stage = 0; stage < S::kStages; ++stage) {
     for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::full_v(stage)}) {
       mbarrier_init(full, 1);
-      mbarrier_init(Plan::empty(full), S::kTileWarps);
+      mbarrier_init(Plan::empty(full), S::kTileWarps * kCluster);
     }
   }
   for (int slot = 0; slot < S::kSlots; ++slot) {
@@ -33,6 +34,9 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
     mbarrier_init(smem + Plan::judged(slot), 1);
     mbarrier_init(smem + Plan::passed(slot), 1);
     mbarrier_init(smem + Plan::free_query(slot), S::kConsumerWarps);
+  }
+  if constexpr (kCluster > 1) {
+    TakenForCluster<S>::initialise(smem);
   }
   fence_mbarrier_init();
 }
@@ -80,6 +84,7 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
     }
     named_barrier_wait(kStartBarrier, S::kThreads - 32);
   }
+  sync_cluster();
 
   if (warp >= S::kConsumerWarps) {
     if constexpr (S::kTall) {
@@ -100,6 +105,7 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
     }
     Consuming<S>(work, memory, smem).run();
   }
+  sync_cluster();  // other blocks may still write to this one's shared memory
 }
 
 #ifdef FATUNE_ROWS
@@ -107,7 +113,9 @@ using Config = Shape<FlashDecodeConfig{FATUNE_DTYPE, FATUNE_D_HEAD, FATUNE_ROWS,
                                        FATUNE_NUM_STAGES, FATUNE_BLOCKS_PER_SM}>;
 
 // O = softmax(softmax_scale * Q K^T [causal, window]) V, and the log-sum-exp if it is wanted.
-// shape:   grid: what the device holds, or as many blocks as there are parts; block 192
+// shape:   grid: what the device holds, or as many blocks as there are parts; block 192, or more
+// with
+//          64 rows
 extern "C" __global__ void __launch_bounds__(Config::kThreads, FATUNE_BLOCKS_PER_SM)
     flash_decode_kernel(const __grid_constant__ TensorMap map_q,
                         const __grid_constant__ TensorMap map_k,

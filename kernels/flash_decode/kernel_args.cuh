@@ -14,10 +14,18 @@
 // change the machine code, in which constants that are not enumerators leave symbols.
 enum : int { kPageSize = FATUNE_PAGE_SIZE };
 
+#ifndef FATUNE_CLUSTER
+#define FATUNE_CLUSTER 1
+#endif
+
+// Blocks of a cluster, which have neighbouring tiles of rows.
+enum : int { kCluster = FATUNE_CLUSTER };
+
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
 // step. In pages, they are (64 columns, keys of a page, panels, heads, pages); a box has keys of
 // one page, and all panels of a whole step, or one panel of a smaller page. Where V is columns of
-// K, both are K, and a box of "K" has the first four panels, one of "V" the others. Q is (d_head,
+// K, both are K, and a box of "K" has the first four panels, one of "V" the others; in a cluster of
+// two, two and three panels. Q is (d_head,
 // heads of a group, queries, heads of K and V, batch); a box is 64 columns of the rows of a tile,
 // if that begins and ends with a query.
 struct Work {

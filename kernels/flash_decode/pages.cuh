@@ -4,6 +4,7 @@
 
 #include "common/ptx_tma.cuh"
 #include "common/step_pages.cuh"
+#include "flash_decode/cluster.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
@@ -25,24 +26,24 @@ class PartPages {
     pages_.ask(pages_of(work, part.batch), part.keys, step);
   }
 
-  // Starts the copies of all keys of a tile of K or V, or of a part of a latent tile. What is
-  // behind the sequence's last page becomes 0, and counts among the tile's bytes too.
-  // shape:   to: the tile; first_panel: its first; full: the mbarrier that counts its bytes
+  // Starts the copies of all keys of some panels of a tile of K or V. What is behind the sequence's
+  // last page becomes 0, and counts among the tile's bytes too.
+  // shape:   to: the first of the panels; full: the mbarrier that counts their bytes
   template <L2Policy kPolicy>
-  __device__ __forceinline__ void load(unsigned to, const TensorMap* map, int first_panel, int head,
+  __device__ __forceinline__ void load(unsigned to, const PanelRange& panels, int head,
                                        unsigned full) const {
     using Plan = SmemPlan<S>;
     pages_.for_each_box([&](int box, int row, int page) {
       if constexpr (Pages::kBoxes == 1) {
-        tma_load<kPolicy>(to, map, {0, row, first_panel, head, page}, full);
+        load_for_cluster<kPolicy>(to, panels.map, {0, row, panels.first, head, page}, full);
       } else {
 #pragma unroll
         for (int panel = 0; panel < kMostPanels; ++panel) {
-          if (S::kLatent && panel == Plan::kFirstPanels && first_panel == 0) {
+          if (S::kLatent && panel == panels.count) {
             break;
           }
-          tma_load<kPolicy>(to + panel * Plan::kPanelBytesKv + box * (kPageSize * 128), map,
-                            {0, row, first_panel + panel, head, page}, full);
+          load_for_cluster<kPolicy>(to + panel * Plan::kPanelBytesKv + box * (kPageSize * 128),
+                                    panels.map, {0, row, panels.first + panel, head, page}, full);
         }
       }
     });
@@ -52,7 +53,7 @@ class PartPages {
   static_assert(S::kStepKeys % kPageSize == 0 || kPageSize % S::kStepKeys == 0,
                 "a step has whole pages, or a page whole steps");
   using Pages = StepPages<kPageSize, S::kStepKeys>;
-  enum : int { kMostPanels = S::kLatent ? S::kPanels - 4 : S::kPanels };  // of a part of a tile
+  enum : int { kMostPanels = S::kLatent ? (kCluster == 1 ? 5 : 3) : S::kPanels };
 
   Pages pages_;
 };

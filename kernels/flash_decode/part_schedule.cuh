@@ -233,9 +233,10 @@ __device__ __forceinline__ Part part_at(const Work& work, SequenceFinder<S>& seq
   part.step = steps.begin + part.index * work.part_steps;
   part.end = min(steps.end, part.step + work.part_steps);
   if (work.causal != 0) {
-    // No row of the tile sees keys behind the last query's.
+    // No row of the tile, or of a tile of the cluster, sees keys behind the last query's.
+    const int tiles = (part.row_tile / kCluster + 1) * kCluster;
     const int last_query =
-        query_of(work, min(work.seq_len * work.group, (part.row_tile + 1) * work.tile_rows) - 1);
+        query_of(work, min(work.seq_len * work.group, tiles * work.tile_rows) - 1);
     const int seen = max(0, part.keys - work.seq_len + last_query + 1);
     part.end = min(part.end, (seen + S::kStepKeys - 1) / S::kStepKeys);
   }

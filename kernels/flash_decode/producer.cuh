@@ -4,6 +4,7 @@
 
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_tma.cuh"
+#include "flash_decode/cluster.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/pages.cuh"
@@ -32,7 +33,7 @@ class Producer {
     }
     int taken = 0;
     if (threadIdx.x % 32 == 0) {
-      if (work_.tile_items != 0) {
+      if (work_.tile_items != 0 && takes_for_cluster()) {
         taken = count_one(work_.next_part);
       }
       prefetch_tensor_map(map_q_);
@@ -45,7 +46,9 @@ class Producer {
   // taken: what begin() returned. threads: one warp, converged
   __device__ __forceinline__ void run(int taken) {
     SequenceFinder<S> sequences(work_);
-    const int parts = sequences.count_parts(reinterpret_cast<int*>(memory_ + Plan::key(0))) *
+    // Other blocks of a cluster may load keys before this one has counted.
+    constexpr unsigned kScratch = kCluster > 1 ? Plan::kP : Plan::key(0);
+    const int parts = sequences.count_parts(reinterpret_cast<int*>(memory_ + kScratch)) *
                       work_.kv_heads * work_.row_tiles;
     if (work_.seq_lens_kv != nullptr) {
       fence_async_proxy();  // the first load overwrites what was counted there
@@ -95,11 +98,32 @@ class Producer {
   static constexpr unsigned kToFullV = Plan::full_v(0) - Plan::full_k(0);
 
   // Of the tile of K (v: 0) or V (1) of a stage, or of that part of a latent tile.
-  __device__ __forceinline__ static int first_panel(int v) {
-    return S::kLatent ? v * Plan::kFirstPanels : 0;
-  }
   __device__ __forceinline__ static unsigned bytes_of(int v) {
     return S::kLatent && v != 0 ? Plan::kSecondBytes : Plan::kFirstBytes;
+  }
+
+  // What this block loads of it. Of the five panels of the second part of a latent tile, the first
+  // block of a cluster loads three.
+  __device__ __forceinline__ PanelRange panels_of(int v) const {
+    if constexpr (!S::kLatent) {
+      return {v == 0 ? map_k_ : map_v_, 0, S::kPanels};
+    } else if constexpr (kCluster == 1) {
+      return {v == 0 ? map_k_ : map_v_, v * Plan::kFirstPanels, 4 + v};
+    } else {
+      const int block = block_of_cluster();
+      const bool has_odd = v != 0 && block == 0;
+      return {has_odd ? map_v_ : map_k_, v == 0 ? 2 * block : 4 + 3 * block, has_odd ? 3 : 2};
+    }
+  }
+
+  // Where these panels are, of the tile in the present stage.
+  __device__ __forceinline__ unsigned place_of(const PanelRange& panels, int v) const {
+    const unsigned tile = smem_ + Plan::key(stage_.index);
+    return tile + (S::kLatent ? panels.first * Plan::kPanelBytesKv : v * Plan::kFirstBytes);
+  }
+
+  __device__ __forceinline__ static bool takes_for_cluster() {
+    return kCluster == 1 || block_of_cluster() == 0;
   }
 
   // threads: one, in all functions without other contracts
@@ -108,21 +132,28 @@ class Producer {
   // to next_index, later: the counter takes long to answer.
   __device__ __forceinline__ int take_next(int all) const {
     const bool has_own = work_.tile_items == 0;
-    return has_own && all <= static_cast<int>(gridDim.x) ? 0 : count_one(work_.next_part);
+    return (has_own && all <= static_cast<int>(gridDim.x)) || !takes_for_cluster()
+               ? 0
+               : count_one(work_.next_part);
   }
 
   // The number of the part or item that was taken. The block that takes the last one resets the
-  // counter.
-  __device__ __forceinline__ int next_index(int taken, int all) const {
+  // counter. A cluster takes as many as it has blocks at once, each of another tile of rows.
+  __device__ __forceinline__ int next_index(int taken, int all) {
     const int blocks = static_cast<int>(gridDim.x);
     const bool has_own = work_.tile_items == 0;
     if (has_own && all <= blocks) {
       return all;
     }
-    if (taken == (has_own ? all - 1 : all + blocks - 1)) {
+    if constexpr (kCluster > 1) {
+      taken = taken_.share(taken, smem_);
+    }
+    const int takers = blocks / kCluster;
+    const int to_take = all / kCluster;
+    if (taken == (has_own ? to_take - 1 : to_take + takers - 1) && takes_for_cluster()) {
       *work_.next_part = 0;
     }
-    return has_own ? blocks + taken : taken;
+    return (has_own ? takers + taken : taken) * kCluster + block_of_cluster();
   }
 
   // Passes the part on, to the query loader or to all. One that is to be computed is there when its
@@ -158,9 +189,10 @@ class Producer {
       // One copy of the code for both, which is the first that a block needs.
 #pragma unroll 1
       for (int v = 0; v < 2; ++v) {
-        at.x2 = first_panel(v);
-        load_tile(smem_ + Plan::key(stage_.index) + v * Plan::kFirstBytes, v == 0 ? map_k_ : map_v_,
-                  at, smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+        const PanelRange panels = panels_of(v);
+        at.x2 = panels.first;
+        load_tile(place_of(panels, v), panels.map, at,
+                  smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
       }
       stage_.advance();
     }
@@ -189,8 +221,8 @@ class Producer {
       next.ask(work_, part, step + 1);
 #pragma unroll 1
       for (int v = 0; v < 2; ++v) {
-        load_tile_of(pages, smem_ + Plan::key(stage_.index) + v * Plan::kFirstBytes,
-                     v == 0 ? map_k_ : map_v_, first_panel(v), part.head,
+        const PanelRange panels = panels_of(v);
+        load_tile_of(pages, place_of(panels, v), panels, part.head,
                      smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
       }
       stage_.advance();
@@ -200,17 +232,17 @@ class Producer {
 
   // As load_tile(), of keys in pages. threads: one warp
   __device__ __forceinline__ void load_tile_of(const PartPages<S>& pages, unsigned to,
-                                               const TensorMap* map, int first_panel, int head,
-                                               unsigned full, unsigned bytes) const {
+                                               const PanelRange& panels, int head, unsigned full,
+                                               unsigned bytes) const {
     if (threadIdx.x % 32 == 0) {
       mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
       mbarrier_arrive_expect(full, bytes);
     }
     __syncwarp();
     if (work_.row_tiles > 1) {
-      pages.template load<L2Policy::kNormal>(to, map, first_panel, head, full);
+      pages.template load<L2Policy::kNormal>(to, panels, head, full);
     } else {
-      pages.template load<L2Policy::kEvictFirst>(to, map, first_panel, head, full);
+      pages.template load<L2Policy::kEvictFirst>(to, panels, head, full);
     }
   }
 
@@ -248,9 +280,9 @@ class Producer {
     mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
     mbarrier_arrive_expect(full, bytes);
     if (work_.row_tiles > 1) {
-      tma_load(to, map, at, full);
+      load_for_cluster<L2Policy::kNormal>(to, map, at, full);
     } else {
-      tma_load<L2Policy::kEvictFirst>(to, map, at, full);
+      load_for_cluster<L2Policy::kEvictFirst>(to, map, at, full);
     }
   }
 
@@ -264,6 +296,7 @@ class Producer {
   Ring<S::kQueryTiles> query_;
   bool has_loaded_queries_ = false;
   Ring<S::kStages> stage_;
+  TakenForCluster<S> taken_;
 };
 
 #endif

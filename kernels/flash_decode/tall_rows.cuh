@@ -7,6 +7,7 @@
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
+#include "flash_decode/cluster.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
@@ -85,9 +86,7 @@ class TallRows {
   }
 
   __device__ __forceinline__ void release(unsigned full) const {
-    if (lane_ == 0) {
-      mbarrier_arrive(smem_ + Plan::empty(full));
-    }
+    free_for_cluster(smem_ + Plan::empty(full), lane_);
   }
 
   // Frees the tile of Q of the part in this slot.

@@ -81,16 +81,19 @@ def keys_of(problem):
 
 def tensors_of(torch, launch, problem):
     """Returns the tensors of a kernel's launch by name: Q, K, V (normal random) and O (NaN), and those that say where
-    sequences end and where pages are."""
+    sequences end and where pages are. Latent V is columns of K."""
     def integers(values):
         return torch.tensor(values, dtype=torch.int32, device="cuda")
 
     tensors = {}
+    names = "qko" if problem.get("latent", False) else "qkvo"
     for tensor in launch["tensors"]:
-        if tensor["name"] in "qkvo":
+        if tensor["name"] in names:
             strided = torch.empty_strided(tensor["shape"], tensor["strides"], device="cuda",
                                           dtype=getattr(torch, tensor["element_type"]))
             tensors[tensor["name"]] = strided.fill_(float("nan")) if tensor["name"] == "o" else strided.normal_()
+    if "v" not in names:
+        tensors["v"] = tensors["k"][..., :problem["d_head_v"]]
     queries = fatune_program.query_lengths(problem)
     if queries is not None:
         tensors |= {"cu_seqlens_q": integers(ends_of(queries)), "cu_seqlens_kv": integers(ends_of(keys_of(problem)))}
@@ -107,12 +110,10 @@ def tensors_of(torch, launch, problem):
 def inputs_of(problem, tensors):
     """Returns what other kernels are called with on these tensors."""
     table = page_table(problem, tensors["k"].shape[0]) if problem.get("page_size", 0) else None
-    is_latent = problem.get("latent", False)
-    v = tensors["k"][..., :problem["d_head_v"]] if is_latent else tensors["v"]
-    return Inputs(tensors["q"], tensors["k"], v, is_masked(problem),
+    return Inputs(tensors["q"], tensors["k"], tensors["v"], is_masked(problem),
                   problem.get("softmax_scale", problem["d_head"] ** -0.5), keys_of(problem),
                   queries=fatune_program.query_lengths(problem), pages=table,
                   key_lengths=tensors.get(fatune_program.KEY_LENGTHS), cu_queries=tensors.get("cu_seqlens_q"),
                   cu_keys=tensors.get("cu_seqlens_kv"), page_table=tensors.get("page_table"),
                   window=problem.get("window", 0), softcap=float(problem.get("softcap", 0)),
-                  sinks=tensors.get("sinks"), is_latent=is_latent)
+                  sinks=tensors.get("sinks"), is_latent=problem.get("latent", False))

@@ -157,7 +157,9 @@ constexpr std::array kLatentProblems{
     "--seq 2 --seq-kv 300 --batch 1 --heads 48 --causal --lse",
     "--seq 1 --seq-kv-lens 150,64 --heads 64 --page-size 16 --sinks --softcap 20",
     "--seq 3 --seq-kv 200 --batch 1 --heads 16 --causal --window 70 --page-size 64 --layout bhsd",
-    "--seq 1 --seq-kv-lens 200,70,130,64,192,100 --heads 100 --kv-heads 50 --schedules 1"};
+    "--seq 1 --seq-kv-lens 200,70,130,64,192,100 --heads 100 --kv-heads 50 --schedules 1",
+    "--seq 1 --seq-kv 65 --batch 70 --heads 128 --schedules 1",
+    "--seq 2 --seq-kv-lens 129,300 --heads 64 --causal --page-size 16"};
 
 class EmulateLatent : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
  protected:

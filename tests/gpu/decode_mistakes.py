@@ -32,6 +32,7 @@ MASKS = "    mask(s, part, at * S::kStepKeys);\n"
 PAGES = {"--page-size": "16"}
 LATENT = "(BF16, 576, 64, 64, 2, 1): parts_512"
 LATENT_SHAPE = {"--seq": "1", "--seq-kv": "190", "--heads": "16", "--kv-heads": "1", "--dhead-v": "512", "--latent": ""}
+LATENT_CLUSTER = {**LATENT_SHAPE, "--heads": "128"}  # two tiles of rows
 LATENT_LENGTHS = {**LATENT_SHAPE, "--batch": "2", "--seq-kv-lens": "190,100"}
 # Blocks have four parts, so that slots for parts are used again.
 SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
@@ -172,7 +173,16 @@ MISTAKES += [
     latent("bytes of a part of a tile", "producer.cuh", "v != 0 ? Plan::kSecondBytes", "v != 0 ? Plan::kFirstBytes",
            "divergent_barrier", "no warp can go on"),
     latent("heads of another tile", "producer.cuh", "S::kLatent ? row - query * work_.group", "S::kLatent ? 64 - row",
-           "wrong_result", "values mismatch", shape={**LATENT_SHAPE, "--heads": "128"}),
+           "wrong_result", "values mismatch", shape=LATENT_CLUSTER),
+    latent("keys freed for one block of the cluster", "cluster.cuh", "lane < kCluster", "lane < 1",
+           "divergent_barrier", "no warp can go on", shape=LATENT_CLUSTER),
+    latent("keys loaded for one block of the cluster", "cluster.cuh", "(1 << kCluster) - 1", "1",
+           "divergent_barrier", "no warp can go on", shape=LATENT_CLUSTER),
+    latent("parts counted where other blocks load", "producer.cuh", "kCluster > 1 ? Plan::kP : Plan::key(0)", "Plan::key(0)",
+           "race", "block rank 1", shape={**LATENT_CLUSTER, **LATENT_LENGTHS, "--heads": "128"}),
+    latent("blocks of a cluster with other ends", "part_schedule.cuh", "(part.row_tile / kCluster + 1) * kCluster",
+           "part.row_tile + 1", "divergent_barrier", "no warp can go on",
+           shape={**LATENT_CLUSTER, "--seq": "2", "--seq-kv": "129", "--heads": "64", "--causal": ""}),
 ]
 
 

@@ -51,7 +51,7 @@ class Size:
 
 ON_GPU = Size()
 EMULATED = Size(groups=(1, 1, 2, 3, 5), decode_kv_heads=(1, 2), decode_queries=(1, 1, 2, 5, 16), decode_batches=(1, 2, 3),
-                decode_exponent=9, decode_keys=1500, latent_batches=(1, 2), latent_heads=(1, 16, 20), latent_keys=500,
+                decode_exponent=9, decode_keys=1500, latent_batches=(1, 2), latent_heads=(1, 16, 20, 128), latent_keys=500,
                 prefill_kv_heads=(1, 2), prefill_exponent=8.5, packed_batches=(1, 2, 5), packed_exponent=7, configs=1)
 
 

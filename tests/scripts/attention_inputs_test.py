@@ -87,12 +87,11 @@ class Inputs(unittest.TestCase):
         self.assertEqual((inputs.window, inputs.softcap), (5, 30.0))
 
     def test_latent_values_are_the_first_columns_of_keys(self):
-        shapes = launch((2, 40, 1, 64))
-        shapes["tensors"] = [one for one in shapes["tensors"] if one["name"] != "v"]
         problem = {**PROBLEM, "kv_heads": 1, "d_head_v": 48, "latent": True}
-        tensors = attention_inputs.tensors_of(TORCH, shapes, problem)
+        tensors = attention_inputs.tensors_of(TORCH, launch((2, 40, 1, 64)), problem)
         inputs = attention_inputs.inputs_of(problem, tensors)
         self.assertEqual((inputs.v.shape, inputs.is_latent), ((2, 40, 1, 48), True))
+        self.assertIs(inputs.v, tensors["v"])  # which the winner reads
         self.assertIs(inputs.v.part_of, tensors["k"])
         self.assertEqual(attention_inputs.features_of(problem), {"latent", "two_dims"})
 

@@ -55,7 +55,7 @@ TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
     problem.page_size = page_size;
     const LaunchGeometry launch = launch_geometry(
         {latent_family(), parse_config(latent_family(), kLatentConfig), problem, fixtures::h200()});
-    EXPECT_EQ(launch.dynamic_smem_bytes, 231'696);
+    EXPECT_EQ(launch.dynamic_smem_bytes, 231'728);
     for (const std::size_t argument : {1U, 2U}) {
       const TensorMapPiece& map = map_of(launch, argument);
       EXPECT_EQ(map.sizes.at(2), 9) << "panels of 64 columns";
@@ -63,6 +63,19 @@ TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
       const std::int64_t panels = page_size == 16 ? 1 : argument == 1 ? 4 : 5;
       EXPECT_EQ(map.box.at(2), panels);
     }
+  }
+}
+
+TEST(LatentFlashDecode, HasClustersOfTwoBlocksForAnEvenNumberOfTiles) {
+  for (const std::int64_t heads : {64, 128, 192}) {
+    const LaunchGeometry launch =
+        launch_geometry({latent_family(), parse_config(latent_family(), kLatentConfig),
+                         latent_problem(heads), fixtures::h200()});
+    const std::int64_t cluster = heads == 128 ? 2 : 1;
+    EXPECT_EQ(launch.cluster.at(0), cluster) << heads;
+    EXPECT_EQ(launch.grid.at(0) % cluster, 0);
+    EXPECT_EQ(map_of(launch, 1).box.at(2), 4 / cluster);
+    EXPECT_EQ(map_of(launch, 2).box.at(2), cluster == 2 ? 3 : 5);
   }
 }
 
