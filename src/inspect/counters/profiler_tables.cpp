@@ -10,10 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
-#include "inspect/counters/csv.hpp"
+#include "inspect/counters/profiler_numbers.hpp"
 
 namespace fatune {
 namespace {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fatune {
+
+using CsvRow = std::vector<std::string>;
+
+/// The rows of a comma-separated text (RFC 4180: quoted cells, doubled quotes, LF or CRLF), without
+/// empty lines. Error(bad_file) names `source` and the row for a quote within a cell or without its
+/// end, more than 256 MiB, or a NUL byte.
+[[nodiscard]] std::vector<CsvRow> read_csv(std::string_view text, const std::string& source);
+
+}  // namespace fatune
