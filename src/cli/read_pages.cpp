@@ -103,6 +103,7 @@ export: --best --run --to --out --cover --family --format
 import: --from --seq --dhead --dtype --arch --gpu --db --format
 evaluate: --family --kernel-dir --preset --seq --dhead --dtype --causal --device
 predict: --preset --seq --dhead --dtype --causal --batch --heads --gpu --arch --format
+workload from-preset: --preset --seq --batches --steps --dtype --heads --page-size --format
 )";
 
 /// The options that the help of a command describes first, in that order. `command`: its words

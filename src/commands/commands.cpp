@@ -28,6 +28,7 @@ namespace fatune {
   X(cluster) \
   X(cache) \
   X(predict) \
+  X(workload) \
   X(devices) \
   X(doctor) \
   X(completion) \

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <exception>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -65,17 +67,17 @@ std::optional<std::size_t> pop(std::deque<std::size_t>& queue) {
 
 using Clock = std::chrono::steady_clock;
 
-/// An equal share of the remaining budget for each problem that a seat may still get. It is never
-/// 0, which would mean no limit. Empty: there is no budget.
-std::optional<double> share_of(double budget_s, Clock::time_point start, std::size_t problems_left,
+/// The share of the remaining budget of a problem that is 1 / `shares_left` of what is left for all
+/// seats. It is never 0, which would mean no limit. Empty: there is no budget.
+std::optional<double> share_of(double budget_s, Clock::time_point start, double shares_left,
                                std::size_t seats) {
   if (budget_s <= 0.0) {
     return std::nullopt;
   }
   constexpr double kLeastSeconds = 1e-6;
   const std::chrono::duration<double> spent = Clock::now() - start;
-  const std::size_t turns = std::max<std::size_t>(1, (problems_left + seats - 1) / seats);
-  return std::max(kLeastSeconds, (budget_s - spent.count()) / static_cast<double>(turns));
+  const double turns = std::max(1.0, std::ceil(shares_left / static_cast<double>(seats)));
+  return std::max(kLeastSeconds, (budget_s - spent.count()) / turns);
 }
 
 }  // namespace
@@ -103,11 +105,14 @@ std::optional<std::size_t> ProblemQueue::take(std::size_t seat) {
   return reserved ? reserved : pop(free_);
 }
 
-std::size_t ProblemQueue::left() const {
+double ProblemQueue::left(const std::vector<ProblemPlan>& plans) const {
   const std::lock_guard lock(mutex_);
-  return std::accumulate(
-      reserved_.begin(), reserved_.end(), free_.size(),
-      [](std::size_t sum, const auto& queue) { return sum + queue.second.size(); });
+  const auto weight_of = [&](const std::deque<std::size_t>& queue) {
+    return std::transform_reduce(queue.begin(), queue.end(), 0.0, std::plus{},
+                                 [&](std::size_t problem) { return plans[problem].weight; });
+  };
+  return std::transform_reduce(reserved_.begin(), reserved_.end(), weight_of(free_), std::plus{},
+                               [&](const auto& of_seat) { return weight_of(of_seat.second); });
 }
 
 Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
@@ -175,11 +180,13 @@ bool Pipeline::run(std::vector<Seat>& seats,
   reserve_begun(seats, queue);
   const auto work_off = [&](std::size_t seat, Evaluator& evaluator) {
     while (complete) {
-      const auto budget_s = share_of(parts_.budget_s, start, queue.left(), seats.size());
+      const double left = queue.left(plans_);
       const auto index = queue.take(seat);
       if (!index) {
         return;
       }
+      const auto budget_s =
+          share_of(parts_.budget_s, start, left / plans_[*index].weight, seats.size());
       ProblemWork& work = *preparations_[*index].work.get();
       {
         const std::lock_guard lock(reporting);

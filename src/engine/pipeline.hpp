@@ -72,7 +72,8 @@ class ProblemQueue {
   /// Takes the next problem that is reserved for the seat, else the next that is not reserved.
   /// Empty: there is none. May be called from any thread.
   [[nodiscard]] std::optional<std::size_t> take(std::size_t seat);
-  [[nodiscard]] std::size_t left() const;  ///< problems not yet taken
+  /// The sum of the weights of the problems not yet taken.
+  [[nodiscard]] double left(const std::vector<ProblemPlan>& plans) const;
 
  private:
   mutable std::mutex mutex_;

@@ -25,6 +25,8 @@ bool ProblemRun::run() {
   const ProblemPlan& plan = work_.plan();
   report_.problem = plan.problem;
   report_.run = plan.run;
+  report_.calls = plan.calls;
+  report_.before_us = plan.before_us;
   report_.pruned = plan.pruned;
   report_.invalid = plan.invalid;
   report_.device_uuid = parts_.evaluator.limits().uuid;

@@ -226,6 +226,8 @@ FATUNE_DESCRIBED(
 struct ProblemReport {
   Problem problem;
   int run = 1;
+  std::optional<double> calls{};
+  std::optional<double> before_us{};
   std::vector<Result> ranking;   ///< measured or estimated, nothing else
   std::vector<Result> failures;  ///< compiled, tried, or pruned on this problem
   std::int64_t pruned = 0;
@@ -245,6 +247,10 @@ struct ProblemReport {
 FATUNE_DESCRIBED(
     ProblemReport, (problem, "the problem"),
     (run, "number of the repetition of the whole measurement, from 1"),
+    (calls, kOrNull, "how often the workload calls the problem; null: no workload was swept"),
+    (before_us, kOrNull,
+     "microseconds of a call with what the program used before, as the workload says; null: not "
+     "known"),
     (ranking, "ranked results, the best first"),
     (failures,
      "results without a rank; outcome pruned: a rule of the space dropped the configuration on "

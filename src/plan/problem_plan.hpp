@@ -26,9 +26,12 @@ struct PrunedConfig {
 /// The configurations to try on one problem.
 struct ProblemPlan {
   Problem problem;
-  int run = 1;                         ///< which repetition of the whole run, from 1
-  std::vector<Config> configs;         ///< ordered by parameter values
-  std::vector<Config> suggested;       ///< fast on similar problems, best first
+  int run = 1;                      ///< which repetition of the whole run, from 1
+  std::optional<double> calls;      ///< how often a workload calls the problem; absent: no workload
+  std::optional<double> before_us;  ///< of a call with what the program uses; absent: unknown
+  double weight = 1.0;              ///< its share of a budget, relative to other problems'
+  std::vector<Config> configs;      ///< ordered by parameter values
+  std::vector<Config> suggested;    ///< fast on similar problems, best first
   std::optional<Config> kept_in_race;  ///< the one whose time is needed even if it is behind
   std::optional<int> repeats;  ///< samples of each, in place of a race; absent: the policy's
   std::vector<PrunedConfig> pruned_here;

@@ -7,6 +7,7 @@
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "print/comparisons.hpp"
+#include "print/workload_report.hpp"
 
 namespace fatune {
 namespace {
@@ -279,6 +280,7 @@ Blocks winners_of(const RunReport& report) {
   for (const std::string& sentence : choice_sentences(report)) {
     append(blocks, {block::Line{sentence}, block::ParagraphEnd{}});
   }
+  append(blocks, workload_blocks(report));
   return blocks;
 }
 

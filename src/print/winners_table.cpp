@@ -10,6 +10,7 @@
 #include "model/flop.hpp"
 #include "model/outcome.hpp"
 #include "model/record_json.hpp"
+#include "print/workload_report.hpp"
 
 namespace fatune {
 namespace {
@@ -457,7 +458,8 @@ std::vector<ProblemOfRun> problems_of(const RunReport& run) {
 
 Json json_summary(const RunReport& run) {
   return {{"winners", json_list(problems_of(run), json_winner)},
-          {"best_for_all", json_list(run.choices, json_common_choice)}};
+          {"best_for_all", json_list(run.choices, json_common_choice)},
+          {"workload", workload_json(run)}};
 }
 
 std::string winners_sentence(const RunReport& run) {

@@ -6,10 +6,12 @@
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/row_reports.hpp"
+#include "commands/sweep/sweep_plan.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "engine/choice/problems.hpp"
+#include "engine/choice/workload_order.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/session.hpp"
 #include "model/device_limits.hpp"
@@ -28,6 +30,8 @@ namespace fatune {
 namespace {
 
 struct SweepOptions : MeasureOptions {
+  std::optional<std::filesystem::path>
+      workload;  ///< a file: its problems, in place of the options'
   AuditOptions audit;
   std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
   AgainstOptions against;
@@ -238,153 +242,6 @@ ExitCode simulate_searches(const SweepOptions& options) {
   return ExitCode::ok;
 }
 
-/// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
-std::int64_t count_dropped(const Plan& plan, bool pruned) {
-  std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
-    return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
-  });
-  for (const DropCount& more : plan.dropped_besides) {
-    count += more.pruned == pruned ? more.count : 0;
-  }
-  return count;
-}
-
-bool can_run(const Family& family, const std::vector<Target>& targets) {
-  return std::ranges::any_of(
-      targets, [&](const Target& target) { return provides(target.limits.arch, family.min_arch); });
-}
-
-/// Says which families that could run are left out because they do not have the requested space.
-std::vector<std::string> notes_on_space(const SweepOptions& options,
-                                        const std::vector<Family>& meant,
-                                        const KernelSet& kernels) {
-  std::vector<std::string> notes;
-  const std::vector<Family>& left = kernels.families.all();
-  if (left.size() == meant.size()) {
-    return notes;
-  }
-  const std::vector<Target> targets = choose_targets(options.target, kernels.tree, left);
-  for (const Family& family : meant) {
-    if (!is_among(family.name, left, &Family::name) && can_run(family, targets)) {
-      notes.push_back(fmt::format("{} is left out: it does not have the space", family.name));
-    }
-  }
-  return notes;
-}
-
-/// Drops the families that `keeps` rejects, unless none would be left. `why`: what is said of each;
-/// empty: nothing.
-template <typename Keeps, typename Why>
-void keep_if_any(const OutputOptions& output, FamilySet& families, const Keeps& keeps,
-                 const Why& why) {
-  if (std::ranges::none_of(families.all(), keeps)) {
-    return;
-  }
-  for (const Family& family : families.all()) {
-    if (const std::string reason = why(family); !keeps(family) && !reason.empty()) {
-      print_note(output, fmt::format("{} is left out: {}", family.name, reason));
-    }
-  }
-  families.keep_if(keeps);
-}
-
-/// Drops the families that none of the devices can run, unless none would be left.
-void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
-  const std::vector<Target> targets =
-      choose_targets(options.target, kernels.tree, kernels.families.all());
-  keep_if_any(
-      options.output, kernels.families,
-      [&](const Family& family) { return can_run(family, targets); },
-      [&](const Family& family) {
-        return options.kernels.family == kEveryFamily ? "it needs " + arch_name(family.min_arch)
-                                                      : std::string();
-      });
-}
-
-/// Drops the families that are meant for none of the problems, unless none would be left.
-void keep_meant(const SweepOptions& options, FamilySet& families) {
-  const std::vector<Problem> problems = named_problems(options.problems);
-  keep_if_any(
-      options.output, families,
-      [&](const Family& family) {
-        return std::ranges::any_of(
-            problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
-      },
-      [](const Family&) { return ""; });
-}
-
-/// Drops the families that are not told of a property that the problems have, unless none would be
-/// left.
-void keep_told(const SweepOptions& options, FamilySet& families) {
-  const std::vector<Problem> problems = named_problems(options.problems);
-  for (const ToldProperty& property : kToldProperties) {
-    if (std::ranges::any_of(problems, [&](const Problem& one) { return has(one, property); })) {
-      keep_if_any(
-          options.output, families,
-          [&](const Family& family) { return takes(family.arguments, property); },
-          [&](const Family&) { return why_not_taken("it", property); });
-    }
-  }
-}
-
-/// Fails with the reason why no configuration is left: the space's rules, the family, or both.
-[[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
-  const std::int64_t pruned = count_dropped(plan, true);
-  const std::int64_t invalid = count_dropped(plan, false);
-  const std::vector<std::string> unknown = unknown_values(plan);
-  const std::string what =
-      invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
-      : pruned == 0
-          ? fmt::format("{} can build no configuration of space {}", family.name, space.key)
-          : fmt::format(
-                "no configuration of space {} is left: its rules drop {}, {} cannot "
-                "build the other {}",
-                space.key, pruned, family.name, invalid);
-  throw Error(ExitCode::nothing_ranked, what, {},
-              unknown.empty() ? "'fatune list --pruned' with the same options says why"
-                              : fmt::format("{}", fmt::join(unknown, "; ")));
-}
-
-/// Plans the configurations of each family. Families without any are dropped.
-std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilySpaces& spaces,
-                                      FamilySet& families) {
-  std::map<std::string, Plan> plans;
-  for (const Family& family : families.all()) {
-    const Plan& plan = plans[family.name] =
-        make_plan(family, spaces.at(family.name), binding_of(options.problems));
-    if (plan.kept_besides > 0) {
-      print_note(options.output,
-                 fmt::format("of the {} configurations of space {} that {} can build, {} are "
-                             "tried, chosen at random",
-                             static_cast<std::int64_t>(plan.kept.size()) + plan.kept_besides,
-                             spaces.at(family.name).key, family.name, plan.kept.size()));
-    }
-  }
-  const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
-  if (std::ranges::none_of(families.all(), is_left)) {
-    const Family& first = families.all().front();
-    fail_empty(first, spaces.at(first.name), plans[first.name]);
-  }
-  families.keep_if(is_left);
-  return mapped(families.all(), [&](const Family& family) {
-    return FamilyPlan{&family, std::move(plans[family.name])};
-  });
-}
-
-bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
-  return std::ranges::all_of(plans, [&](const FamilyPlan& of) {
-    return is_among(of.family->name, problem.configs, &Config::family);
-  });
-}
-
-/// Keeps only the problems for which every family has configurations, if there are any.
-void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
-  const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
-  if (std::ranges::any_of(problems, common)) {
-    std::erase_if(problems, [&](const ProblemPlan& problem) { return !common(problem); });
-  }
-}
-
 /// Says that the shard has no problem, so that its work is done. Leaves an empty store, so that the
 /// stores of all shards exist.
 ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
@@ -406,6 +263,12 @@ std::shared_ptr<const CandidateSearch> sample_of(const std::vector<ProblemPlan>&
   return promising_sample(most.value_or(sample_size(configs.size(), problems.size())));
 }
 
+/// Whether an option says something about problems.
+bool names_problems(const ProblemOptions& options) {
+  return !options.seq_lens.empty() || !options.d_heads.empty() || !options.dtypes.empty() ||
+         options.causal || options.batch || options.heads || !options.details.empty();
+}
+
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
 /// ranking, a ranking becomes bytes.
 ExitCode sweep(const SweepOptions& options) {
@@ -413,29 +276,24 @@ ExitCode sweep(const SweepOptions& options) {
     return simulate_searches(options);
   }
   KernelSet kernels = choose_families(options.kernels);
-  const std::vector<Family> meant = kernels.families.all();
-  const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
-  std::vector<std::string> notes = notes_on_space(options, meant, kernels);
-  if (kernels.families.several() && !names_families(options.kernels)) {
-    keep_meant(options, kernels.families);
-    keep_runnable(options, kernels);
-    keep_told(options, kernels.families);
+  if (options.workload && names_problems(options.problems)) {
+    throw Error(ExitCode::usage, "the workload says which problems are swept", "--workload",
+                "leave out --seq, --preset and the other options of a problem");
   }
-  const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
-  std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);
-  if (options.problems.d_heads.empty()) {
-    keep_common(plans, problems);
-  }
-  say_left_out(options.problems, problems, options.output);
+  const std::optional<Workload> workload = if_any(options.workload, read_workload);
+  SweepPlan planned = plan_sweep(
+      {options.kernels, options.problems, workload, options.target, options.output}, kernels);
+  std::vector<ProblemPlan> problems = std::move(planned.problems);
+  const std::vector<FamilyPlan> plans = std::move(planned.families);
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
-  const std::string keys = space_keys(kernels.families, spaces);
   std::shared_ptr<const Rivals> rivals;
   if (auto chosen = choose_rivals(options.against, kernels, options)) {
     rivals = std::make_shared<const Rivals>(*std::move(chosen));
   }
-  PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters};
+  PlannedRun run{std::move(kernels), planned.space, std::move(problems), baseline,
+                 options.counters};
   run.cover_percent = options.cover_percent;
-  run.notes = std::move(notes);
+  run.notes = std::move(planned.notes);
   run.rivals = std::move(rivals);
   const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
   const SearchLimits limits{options.policy.seed, options.search.max_configs};
@@ -443,6 +301,9 @@ ExitCode sweep(const SweepOptions& options) {
       run.problems, [](const ProblemPlan& plan) { return plan.configs.size(); });
   run.fit = [&](const Target& target, std::vector<ProblemPlan>& fitted) {
     prune_problems(plans, target.limits, fitted);
+    if (workload) {
+      put_heaviest_first(run.kernels, target.limits, fitted);
+    }
     if (!target.measured() || learns(search, limits, greatest)) {
       StoreOptions known = options.store;
       known.off = known.off || !target.measured();  // an estimate does without a damaged store
@@ -469,6 +330,16 @@ ExitCode sweep(const SweepOptions& options) {
 }
 
 constexpr std::int64_t kMostConfigs = 10'000'000;
+
+void add_workload_option(CLI::App& app, std::optional<std::filesystem::path>& workload) {
+  const OptionScope scope(app, option_group::kProblem);
+  CLI::Option* const option =
+      add_path_option(app, "--workload", "FILE",
+                      "the problems of a workload, the heaviest first, with shares of the budget "
+                      "by weight (docs/workload.md)",
+                      workload);
+  option->excludes("--audit")->excludes("--simulate");
+}
 
 void add_audit_option(CLI::App& app, AuditOptions& audit) {
   const OptionScope scope(app, option_group::kSearch);
@@ -557,6 +428,7 @@ void add_sweep_command(const Subcommands& all) {
   add_junit_option(sub, options.files.junit_file);
   add_shard_options(sub, options.shard, options.record_dir);
   add_search_options(sub, options.search, options.simulation);
+  add_workload_option(sub, options.workload);
   add_counters_option(sub, options.counters);
   add_view_options(sub, options.output.view);
   sub.footer(R"(Examples:
@@ -567,6 +439,7 @@ void add_sweep_command(const Subcommands& all) {
   fatune sweep --seq 4096 --dhead 128 --search model --max-configs 300
   fatune sweep --simulate results/results.json      (compare searches, no GPU)
   fatune sweep --seq 512,4096 --columns seq_len,config,time_us --sort time_us
+  fatune sweep --workload chat.jsonl --budget 60     (docs/workload.md)
   fatune sweep --seq 512,1024,2048 --shard 3/8 --db 3.db   (docs/fleets.md)
   KERNELS=64,32 fatune sweep --seq 1000 --format csv)");
 }

@@ -24,6 +24,7 @@
 #include "print/comparisons.hpp"
 #include "print/export_report.hpp"
 #include "print/run_report.hpp"
+#include "print/workload_report.hpp"
 #include "unit/commands/schema_text.hpp"
 
 namespace fatune {
@@ -194,6 +195,8 @@ void SchemaFiles::describe_results() {
   describe_struct<GateReport>(at("results", "/properties/gate"), {}, {"worse", "counts"});
   describe(at("results", "/definitions/problem_winner/properties"), winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
+  describe_all(at("results", "/definitions/swept_workload/properties/calls/items/properties"),
+               swept_call_fields());
 }
 
 void SchemaFiles::describe_emulations() {
@@ -257,6 +260,8 @@ void SchemaFiles::describe_others() {
   describe_by(kProblemDetails, row_of("profile", "/properties/configs"));
   describe(row_of("search", "/properties/trials"), search_fields());
   describe(row_of("timeline", "/properties/rows"), timeline_fields());
+  describe_all(row_of("workload", "/properties/calls"), workload_fields());
+  describe_by(kProblemDetails, row_of("workload", "/properties/calls"));
 }
 
 void SchemaFiles::copy_definitions() {

@@ -35,12 +35,13 @@ TEST(WorkOrder, ConfigurationsCountAsMuchAsLengths) {
 
 TEST(ProblemQueue, GivesProblemsInTheirOrderToWhoeverAsks) {
   ProblemQueue queue({2, 0, 1});
-  EXPECT_EQ(queue.left(), 3U);
+  const auto plans = lengths({512, 512, 512});
+  EXPECT_EQ(queue.left(plans), 3.0);
   EXPECT_EQ(queue.take(0), 2U);
   EXPECT_EQ(queue.take(1), 0U);
   EXPECT_EQ(queue.take(0), 1U);
   EXPECT_EQ(queue.take(0), std::nullopt);
-  EXPECT_EQ(queue.left(), 0U);
+  EXPECT_EQ(queue.left(plans), 0.0);
 }
 
 TEST(ProblemQueue, WhatIsReservedComesFirstAndGoesToNobodyElse) {
@@ -52,7 +53,9 @@ TEST(ProblemQueue, WhatIsReservedComesFirstAndGoesToNobodyElse) {
   EXPECT_EQ(queue.take(0), 0U);
   EXPECT_EQ(queue.take(0), 2U);
   EXPECT_EQ(queue.take(0), std::nullopt);
-  EXPECT_EQ(queue.left(), 1U);
+  auto plans = lengths({512, 512, 512, 512});
+  plans[1].weight = 0.25;
+  EXPECT_EQ(queue.left(plans), 0.25);
   EXPECT_EQ(queue.take(1), 1U);
 }
 

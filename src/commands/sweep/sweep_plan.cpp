@@ -1,0 +1,306 @@
+#include "commands/sweep/sweep_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/ranges.hpp"
+#include "plan/planner.hpp"
+#include "plan/scope.hpp"
+
+namespace fatune {
+namespace {
+
+/// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
+std::int64_t count_dropped(const Plan& plan, bool pruned) {
+  std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
+    return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
+  });
+  for (const DropCount& more : plan.dropped_besides) {
+    count += more.pruned == pruned ? more.count : 0;
+  }
+  return count;
+}
+
+bool can_run(const Family& family, const std::vector<Target>& targets) {
+  return std::ranges::any_of(
+      targets, [&](const Target& target) { return provides(target.limits.arch, family.min_arch); });
+}
+
+/// Says which families that could run are left out because they do not have the requested space.
+std::vector<std::string> notes_on_space(const SweepRequest& request,
+                                        const std::vector<Family>& meant,
+                                        const KernelSet& kernels) {
+  std::vector<std::string> notes;
+  const std::vector<Family>& left = kernels.families.all();
+  if (left.size() == meant.size()) {
+    return notes;
+  }
+  const std::vector<Target> targets = choose_targets(request.target, kernels.tree, left);
+  for (const Family& family : meant) {
+    if (!is_among(family.name, left, &Family::name) && can_run(family, targets)) {
+      notes.push_back(fmt::format("{} is left out: it does not have the space", family.name));
+    }
+  }
+  return notes;
+}
+
+/// Drops the families that `keeps` rejects, unless none would be left. `notes` get what `why` says
+/// of each, if that is not empty.
+template <typename Keeps, typename Why>
+void keep_if_any(std::vector<std::string>& notes, FamilySet& families, const Keeps& keeps,
+                 const Why& why) {
+  if (std::ranges::none_of(families.all(), keeps)) {
+    return;
+  }
+  for (const Family& family : families.all()) {
+    if (const std::string reason = why(family); !keeps(family) && !reason.empty()) {
+      notes.push_back(fmt::format("{} is left out: {}", family.name, reason));
+    }
+  }
+  families.keep_if(keeps);
+}
+
+/// Drops the families that none of the devices can run, unless none would be left.
+void keep_runnable(const SweepRequest& request, KernelSet& kernels,
+                   std::vector<std::string>& notes) {
+  const std::vector<Target> targets =
+      choose_targets(request.target, kernels.tree, kernels.families.all());
+  keep_if_any(
+      notes, kernels.families, [&](const Family& family) { return can_run(family, targets); },
+      [&](const Family& family) {
+        return request.kernels.family == kEveryFamily ? "it needs " + arch_name(family.min_arch)
+                                                      : std::string();
+      });
+}
+
+/// Drops the families that are meant for none of the problems, unless none would be left.
+void keep_meant(const std::vector<Problem>& problems, FamilySet& families) {
+  std::vector<std::string> nothing_to_say;
+  keep_if_any(
+      nothing_to_say, families,
+      [&](const Family& family) {
+        return std::ranges::any_of(
+            problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
+      },
+      [](const Family&) { return ""; });
+}
+
+/// Drops the families that are not told of a property that the problems have, unless none would be
+/// left.
+void keep_told(const std::vector<Problem>& problems, FamilySet& families,
+               std::vector<std::string>& notes) {
+  for (const ToldProperty& property : kToldProperties) {
+    if (std::ranges::any_of(problems, [&](const Problem& one) { return has(one, property); })) {
+      keep_if_any(
+          notes, families, [&](const Family& family) { return takes(family.arguments, property); },
+          [&](const Family&) { return why_not_taken("it", property); });
+    }
+  }
+}
+
+/// Fails with the reason why no configuration is left: the space's rules, the family, or both.
+[[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
+  const std::int64_t pruned = count_dropped(plan, true);
+  const std::int64_t invalid = count_dropped(plan, false);
+  const std::vector<std::string> unknown = unknown_values(plan);
+  const std::string what =
+      invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
+      : pruned == 0
+          ? fmt::format("{} can build no configuration of space {}", family.name, space.key)
+          : fmt::format(
+                "no configuration of space {} is left: its rules drop {}, {} cannot "
+                "build the other {}",
+                space.key, pruned, family.name, invalid);
+  throw Error(ExitCode::nothing_ranked, what, {},
+              unknown.empty() ? "'fatune list --pruned' with the same options says why"
+                              : fmt::format("{}", fmt::join(unknown, "; ")));
+}
+
+/// Plans the configurations of each family. Families without any are dropped.
+std::vector<FamilyPlan> plan_families(const ProblemOptions& problems, const FamilySpaces& spaces,
+                                      FamilySet& families, std::vector<std::string>& notes) {
+  std::map<std::string, Plan> plans;
+  for (const Family& family : families.all()) {
+    const Plan& plan = plans[family.name] =
+        make_plan(family, spaces.at(family.name), binding_of(problems));
+    if (plan.kept_besides > 0) {
+      notes.push_back(
+          fmt::format("of the {} configurations of space {} that {} can build, {} are "
+                      "tried, chosen at random",
+                      static_cast<std::int64_t>(plan.kept.size()) + plan.kept_besides,
+                      spaces.at(family.name).key, family.name, plan.kept.size()));
+    }
+  }
+  const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
+  if (std::ranges::none_of(families.all(), is_left)) {
+    const Family& first = families.all().front();
+    fail_empty(first, spaces.at(first.name), plans[first.name]);
+  }
+  families.keep_if(is_left);
+  return mapped(families.all(), [&](const Family& family) {
+    return FamilyPlan{&family, std::move(plans[family.name])};
+  });
+}
+
+bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
+  return std::ranges::all_of(plans, [&](const FamilyPlan& of) {
+    return is_among(of.family->name, problem.configs, &Config::family);
+  });
+}
+
+/// Keeps only the problems for which every family has configurations, if there are any.
+void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
+  const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
+  if (std::ranges::any_of(problems, common)) {
+    std::erase_if(problems, [&](const ProblemPlan& problem) { return !common(problem); });
+  }
+}
+
+/// The options that name one problem.
+ProblemOptions options_of(const Problem& problem) {
+  ProblemOptions options;
+  options.seq_lens = {problem.seq_len};
+  options.d_heads = {problem.d_head};
+  options.dtypes = {problem.dtype};
+  options.causal = problem.causal;
+  options.batch = problem.batch;
+  options.heads = problem.heads;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      options.details[&detail] = detail_value(detail, problem);
+    }
+  }
+  return options;
+}
+
+/// The names of the families that are meant for the problem and told of its properties.
+std::set<std::string> families_for(const Problem& problem, FamilySet families, bool are_named) {
+  if (!are_named && families.several()) {
+    keep_meant({problem}, families);
+    std::vector<std::string> unsaid;  // other problems may have these families
+    keep_told({problem}, families, unsaid);
+  }
+  std::set<std::string> names;
+  for (const Family& family : families.all()) {
+    names.insert(family.name);
+  }
+  return names;
+}
+
+/// The families' plans by dtype and head dimension, made when they are first needed.
+class BoundPlans {
+ public:
+  BoundPlans(const FamilySet& families, const FamilySpaces& spaces)
+      : families_(families), spaces_(spaces) {}
+
+  [[nodiscard]] std::vector<FamilyPlan> of(const ProblemOptions& problem,
+                                           const std::set<std::string>& names) {
+    std::vector<FamilyPlan> plans;
+    for (const Family& family : families_.all()) {
+      if (names.contains(family.name)) {
+        const FamilyPlan& plan = of(problem, family);
+        if (!plan.plan.kept.empty()) {
+          plans.push_back(plan);
+        }
+      }
+    }
+    return plans;
+  }
+  /// One plan of each family that has had configurations.
+  [[nodiscard]] std::vector<FamilyPlan> one_of_each() const {
+    std::map<std::string, FamilyPlan> first;
+    for (const auto& [key, plan] : plans_) {
+      if (!plan.plan.kept.empty()) {
+        first.emplace(plan.family->name, plan);
+      }
+    }
+    return mapped(first, [](const auto& entry) { return entry.second; });
+  }
+
+ private:
+  const FamilyPlan& of(const ProblemOptions& problem, const Family& family) {
+    const auto [found, is_new] = plans_.try_emplace(
+        {family.name, problem.dtypes.front(), problem.d_heads.front()}, FamilyPlan{&family, {}});
+    if (is_new) {
+      found->second.plan = make_plan(family, spaces_.at(family.name), binding_of(problem));
+    }
+    return found->second;
+  }
+
+  const FamilySet& families_;
+  const FamilySpaces& spaces_;
+  std::map<std::tuple<std::string, DType, std::int64_t>, FamilyPlan> plans_;
+};
+
+/// Each problem has the configurations of the families that are for it.
+void plan_workload(const Workload& workload, const FamilySpaces& spaces, bool families_are_named,
+                   KernelSet& kernels, SweepPlan& plan) {
+  const auto names_for = [&](const WorkloadCall& call) {
+    return families_for(call.problem, kernels.families, families_are_named);
+  };
+  const std::vector<std::set<std::string>> names = mapped(workload, names_for);
+  kernels.families.keep_if([&](const Family& family) {
+    return std::ranges::any_of(names, [&](const auto& some) { return some.contains(family.name); });
+  });
+  BoundPlans plans(kernels.families, spaces);
+  for (std::size_t i = 0; i < workload.size(); ++i) {
+    const ProblemOptions options = options_of(workload[i].problem);
+    const std::vector<ProblemPlan> planned = plan_problems(plans.of(options, names[i]), options);
+    if (planned.empty()) {
+      plan.notes.push_back(fmt::format("{} is left out: no family has a configuration for it",
+                                       describe(workload[i].problem)));
+    }
+    for (const ProblemPlan& problem : planned) {
+      plan.problems.push_back(problem);
+      plan.problems.back().calls = workload[i].calls;
+      plan.problems.back().before_us = workload[i].time_us;
+    }
+  }
+  if (plan.problems.empty()) {
+    throw Error(ExitCode::nothing_ranked, "no family has a configuration for any of the problems",
+                "--workload", "'fatune list' with a problem's options says why");
+  }
+  plan.families = plans.one_of_each();
+}
+
+void plan_options(const SweepRequest& request, const FamilySpaces& spaces, KernelSet& kernels,
+                  SweepPlan& plan) {
+  if (kernels.families.several() && !names_families(request.kernels)) {
+    keep_told(named_problems(request.problems), kernels.families, plan.notes);
+  }
+  plan.families = plan_families(request.problems, spaces, kernels.families, plan.notes);
+  plan.problems = plan_problems(plan.families, request.problems);
+  if (request.problems.d_heads.empty()) {
+    keep_common(plan.families, plan.problems);
+  }
+  say_left_out(request.problems, plan.problems, request.output);
+}
+
+}  // namespace
+
+SweepPlan plan_sweep(const SweepRequest& request, KernelSet& kernels) {
+  const std::vector<Family> meant = kernels.families.all();
+  const FamilySpaces spaces = choose_spaces(kernels, request.kernels);
+  SweepPlan plan;
+  plan.notes = notes_on_space(request, meant, kernels);
+  const bool chooses = kernels.families.several() && !names_families(request.kernels);
+  if (chooses && !request.workload) {
+    keep_meant(named_problems(request.problems), kernels.families);
+  }
+  if (chooses) {
+    keep_runnable(request, kernels, plan.notes);
+  }
+  if (request.workload) {
+    plan_workload(*request.workload, spaces, names_families(request.kernels), kernels, plan);
+  } else {
+    plan_options(request, spaces, kernels, plan);
+  }
+  plan.space = space_keys(kernels.families, spaces);
+  return plan;
+}
+
+}  // namespace fatune
