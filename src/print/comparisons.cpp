@@ -251,6 +251,37 @@ Blocks configs_of(const CompareReport& report) {
           block::ParagraphEnd{}, block::Text{left_out_text(std::span(all).subspan(shown.size()))}};
 }
 
+/// What the workload's calls take with the winners of either run.
+struct CallsOfBoth {
+  double calls = 0.0;
+  double old_us = 0.0;
+  double new_us = 0.0;
+};
+
+std::optional<CallsOfBoth> calls_of_both(const RunComparison& comparison) {
+  CallsOfBoth sum;
+  for (const ComparedProblem& problem : comparison.problems) {
+    if (problem.calls && problem.old_us && problem.new_us) {
+      sum.calls += *problem.calls;
+      sum.old_us += *problem.calls * *problem.old_us;
+      sum.new_us += *problem.calls * *problem.new_us;
+    }
+  }
+  return sum.calls > 0.0 ? std::optional(sum) : std::nullopt;
+}
+
+Blocks workload_of(const RunComparison& comparison) {
+  constexpr double kUsPerMs = 1e3;
+  const auto calls = calls_of_both(comparison);
+  return calls ? Blocks{block::ParagraphEnd{},
+                        block::Text{fmt::format(
+                            "{:.0f} calls of the workload: {:.2f} ms with OLD's winners, {:.2f} ms "
+                            "with NEW's, {:+.2f} %\n",
+                            calls->calls, calls->old_us / kUsPerMs, calls->new_us / kUsPerMs,
+                            100.0 * (calls->new_us / calls->old_us - 1.0))}}
+               : Blocks{};
+}
+
 Blocks problems_of(const CompareReport& report) {
   const RunComparison& comparison = report.comparison;
   const auto changed =
@@ -259,6 +290,7 @@ Blocks problems_of(const CompareReport& report) {
       block::Text{"\n"},
       block::Heading{fmt::format("winners: {} of {} changed", changed, comparison.problems.size())},
       block::Rows{table_of(compared_problem_fields(), comparison.problems)}};
+  append(blocks, workload_of(comparison));
   for (const auto& [run, count] :
        {std::pair{"OLD", comparison.missing.size()}, std::pair{"NEW", comparison.added_problems}}) {
     if (count > 0) {
@@ -314,6 +346,7 @@ Fields<ComparedProblem> compared_problem_fields() {
       {"new_us", "new us", decimals(1), &P::new_us},
       {"change_percent", "change %", decimals(kPercentDecimals),
        [](auto& p) { return more_percent_than(p.old_us, p.new_us); }},
+      {"calls", "calls", kProgramsOnly, &P::calls},
       {"shared", "shared", &P::shared},
       {"drift_percent", "drift %", decimals(kPercentDecimals),
        [](auto& p) { return percent_of(p.movement.log_drift); }},

@@ -158,6 +158,7 @@ ComparedProblem compared_problem(const ProblemPair& pair, const Movement& moveme
           .new_winner = form_of(winner_of(*after)),
           .old_us = time_of(winner_of(*before)),
           .new_us = time_of(winner_of(*after)),
+          .calls = after->calls ? after->calls : before->calls,
           .old_sm_mhz = condition(*before, &GpuConditions::sm_mhz_median),
           .new_sm_mhz = condition(*after, &GpuConditions::sm_mhz_median),
           .old_temperature_c = condition(*before, &GpuConditions::temperature_c_max),

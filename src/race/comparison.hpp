@@ -113,6 +113,7 @@ struct ComparedProblem {
   std::string new_winner;
   std::optional<double> old_us;      ///< time of the OLD winner
   std::optional<double> new_us;      ///< time of the NEW winner
+  std::optional<double> calls;       ///< by the workload of NEW, or else of OLD; absent: none
   std::optional<double> old_sm_mhz;  ///< median of the SM clock
   std::optional<double> new_sm_mhz;
   std::optional<double> old_temperature_c;  ///< the highest

@@ -99,6 +99,24 @@ class Compare : public ProgramTest {
   }
 };
 
+TEST_F(Compare, SaysWhatTheCallsOfAWorkloadTake) {
+  const auto path = [&](const char* name) { return (folder_ / name).string(); };
+  json before = results([](std::size_t i) { return 100.0 + static_cast<double>(i); });
+  json after = another_run([](std::size_t i) { return 90.0 + static_cast<double>(i); });
+  write("old.json", before.dump());
+  write("new.json", after.dump());
+  EXPECT_THAT(fatune({"compare", path("old.json"), path("new.json")}).out,
+              Not(HasSubstr("of the workload")));
+  before["problems"][0]["calls"] = 500.0;
+  write("old.json", before.dump());
+  EXPECT_THAT(fatune({"compare", path("old.json"), path("new.json")}).out,
+              HasSubstr("500 calls of the workload: 50.00 ms with OLD's winners, 45.00 ms with "
+                        "NEW's, -10.00 %"));
+  const json compared =
+      fatune_json({"compare", path("old.json"), path("new.json"), "--format", "json"});
+  EXPECT_EQ(compared["problems"][0]["calls"], 500.0);
+}
+
 TEST_F(Compare, SaysWhatChangedInEveryFormat) {
   for (const auto& [format, file] : {std::pair{"table", "compare.txt"}, {"md", "compare.md"}}) {
     const ProcessResult result = compare(results(before_us), changed(), {"--format", format});
