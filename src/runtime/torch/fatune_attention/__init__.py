@@ -3,6 +3,7 @@ that was tuned is like the call.
 
 The kernels compute the forward pass only. Where gradients are needed, PyTorch's own attention is used.
 """
+from ._enable import disable, enable, register_with_transformers
 from ._explain import Explanation, explain
 from ._flash import flash_attn_func
 from ._kvcache import flash_attn_with_kvcache
@@ -10,5 +11,5 @@ from ._operators import allow_untuned
 from ._sdpa import scaled_dot_product_attention
 from ._varlen import flash_attn_varlen_func
 
-__all__ = ["Explanation", "allow_untuned", "explain", "flash_attn_func", "flash_attn_varlen_func",
-           "flash_attn_with_kvcache", "scaled_dot_product_attention"]
+__all__ = ["Explanation", "allow_untuned", "disable", "enable", "explain", "flash_attn_func", "flash_attn_varlen_func",
+           "flash_attn_with_kvcache", "register_with_transformers", "scaled_dot_product_attention"]

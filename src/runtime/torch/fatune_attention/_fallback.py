@@ -98,7 +98,15 @@ def _attention_by_scores(q, k, v, mask, scale, softcap, sinks):
     return _for_each_sequence(of_sequence, q, k, mask, v)
 
 
-def _attention(q, k, v, causal, window, scale, lengths=None, softcap=0.0, sinks=None):
+def attention_by_scores(q, k, v, mask, scale, softcap, sinks):
+    """Computes attention of tensors (batch, heads, rows, d) with a softcap or sinks. `mask` says which keys are seen, or
+    is added to the scores: then keys with less than half of the least value are not seen."""
+    seen = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    return _attention_by_scores(q, k, v, seen[..., :k.size(2)], _factor(q, scale), softcap or 0.0, sinks)
+
+
+def attention_of_tensors(q, k, v, causal, window, scale, lengths=None, softcap=0.0, sinks=None):
+    """Computes attention of tensors (batch, heads, rows, d), whose last query is at the last key."""
     rows, keys = q.size(2), k.size(2)
     if softcap or sinks is not None:
         mask = visible_keys(rows, keys, *_range(causal, window), q.device, lengths)
@@ -138,8 +146,8 @@ def packed(function, q, k, v, cu_seqlens_q, cu_seqlens_kv):
 
 
 def _without_keys_too(q, k, v, *options):
-    """As _attention(); without keys, O is 0."""
-    return _attention(q, k, v, *options) if k.size(2) > 0 else q.new_zeros(*q.shape[:3], v.size(3))
+    """As attention_of_tensors(); without keys, O is 0."""
+    return attention_of_tensors(q, k, v, *options) if k.size(2) > 0 else q.new_zeros(*q.shape[:3], v.size(3))
 
 
 def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, page_table=None,
@@ -150,7 +158,7 @@ def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, sof
     options = (causal, window, scale, seq_lens_kv, softcap, sinks)
     with torch.autocast(q.device.type, enabled=False):
         if cu_seqlens_q is None:
-            o = _attention(q, k, v, *options)
+            o = attention_of_tensors(q, k, v, *options)
         else:
             o = packed(lambda *one: _without_keys_too(*one, *options), q, k, v, cu_seqlens_q, cu_seqlens_kv)
     expected = empty_output(q, v)

@@ -1,6 +1,6 @@
 """PyTorch's scaled_dot_product_attention, computed by a tuned kernel where one is eligible."""
 import torch
-from torch.nn import functional
+from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
 from torch.overrides import has_torch_function
 
 from . import _operators
@@ -69,7 +69,6 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     reason, call = operator_call(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     if reason is None:
         return forward(*call)
-    o = functional.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale,
-                                                enable_gqa=enable_gqa)
+    o = pytorch_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     warn_once(reason)
     return o

@@ -444,7 +444,7 @@ def time_row(problem, flush, fatune):
     for _ in range(3):
         promised.append(fatune_us(fatune, problem, chosen.config) if fatune else chosen.tuned_us)
         times = cold_us([lambda: OPERATORS.forward(q, k, v, *problem.arguments()),
-                         lambda: _fallback._attention(q, k, v, *problem.mask())], flush, 20)
+                         lambda: _fallback.attention_of_tensors(q, k, v, *problem.mask())], flush, 20)
         own.append(times[0])
         pytorchs.append(times[1])
     return [statistics.median(times) for times in (promised, own, pytorchs)]

@@ -78,7 +78,7 @@ def operands(problem, seed=1, device="cuda"):
 
 def exact(problem, q, k, v):
     """O in double precision and the log-sum-exps, one sequence at a time."""
-    o = [_fallback._attention(*(one.double() for one in (sequence_q[None], sequence_k[None], sequence_v[None])),
+    o = [_fallback.attention_of_tensors(*(one.double() for one in (sequence_q[None], sequence_k[None], sequence_v[None])),
                               *problem.mask()) for sequence_q, sequence_k, sequence_v in zip(q, k, v)]
     return torch.cat(o), _fallback._lse(q, k, *problem.mask(), None, 0.0, None)
 
@@ -96,5 +96,5 @@ def errors(problem, o, q, k, v):
     """The largest error of O, of PyTorch's own attention, and of attention without a fused kernel, in the same
     precision."""
     expected, _ = exact(problem, q, k, v)
-    others = _fallback._attention(q, k, v, *problem.mask()), _unfused(problem, q, k, v)
+    others = _fallback.attention_of_tensors(q, k, v, *problem.mask()), _unfused(problem, q, k, v)
     return [(one.double() - expected).abs().max().item() for one in (o, *others)]

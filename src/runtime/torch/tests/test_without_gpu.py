@@ -1,6 +1,8 @@
 """Tests the package without a GPU: fallbacks are correct and warn, and torch.compile sees no graph break."""
 import dataclasses
+import importlib.util
 import unittest
+import unittest.mock
 import warnings
 
 import decoding
@@ -10,7 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention as pytorch_attentio
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import fatune_attention
-from fatune_attention import (_fallback, explain, flash_attn_func, flash_attn_varlen_func, flash_attn_with_kvcache,
+from fatune_attention import (_fallback, disable, enable, explain, flash_attn_func, flash_attn_varlen_func, flash_attn_with_kvcache,
                               scaled_dot_product_attention)
 
 OPERATORS = torch.ops.fatune_attention
@@ -57,6 +59,92 @@ class TestCase(unittest.TestCase):
 
     def assert_close(self, actual, expected):
         torch.testing.assert_close(actual, expected.to(actual.dtype))
+
+
+class Enabled(TestCase):
+    """PyTorch's function is looked up in its module by code that knows nothing of the package."""
+    def names(self):
+        return torch.nn.functional.scaled_dot_product_attention
+
+    def test_replaces_the_function_and_gives_it_back(self):
+        with enable():
+            self.assertIs(self.names(), scaled_dot_product_attention)
+            q, k, v = tensors()
+            self.assert_close(self.names()(q, k, v), pytorch_attention(q, k, v))
+        self.assertIs(self.names(), pytorch_attention)
+
+    def test_is_undone_after_an_error_and_as_often_as_it_was_done(self):
+        with self.assertRaises(ZeroDivisionError), enable():
+            raise ZeroDivisionError
+        self.assertIs(self.names(), pytorch_attention)
+        enable()
+        enable()
+        disable()
+        self.assertIs(self.names(), scaled_dot_product_attention)
+        disable()
+        disable()
+        self.assertIs(self.names(), pytorch_attention)
+
+    def test_serves_modules_of_pytorch(self):
+        torch.manual_seed(1)
+        layer = torch.nn.MultiheadAttention(32, 4, batch_first=True)
+        x = torch.randn(2, 5, 32)
+        expected = layer(x, x, x, need_weights=False)[0]
+        with enable(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.assert_close(layer(x, x, x, need_weights=False)[0], expected)
+        self.assertTrue(any("fatune_attention" in str(one.message) for one in caught))
+
+
+@unittest.skipIf(importlib.util.find_spec("transformers") is None, "transformers is not installed")
+class Transformers(TestCase):
+    """Tiny models with random weights, whose attention is the package's."""
+    def outputs(self, config, implementation):
+        import transformers
+
+        torch.manual_seed(1)
+        model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation=implementation).eval()
+        ids = torch.arange(1, 2 * 7 + 1).reshape(2, 7)
+        padded = torch.tensor([[0, 0, 1, 1, 1, 1, 1], [1] * 7])
+        with torch.no_grad():
+            generated = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=4, do_sample=False,
+                                       pad_token_id=0)
+            return model(ids).logits, model(ids, attention_mask=padded).logits[padded == 1], generated
+
+    def check(self, config, other):
+        fatune_attention.register_with_transformers()
+        for ours, theirs in zip(self.outputs(config, "fatune"), self.outputs(config, other)):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+    def test_grouped_queries(self):
+        from transformers import LlamaConfig
+
+        self.check(LlamaConfig(vocab_size=64, hidden_size=64, intermediate_size=64, num_hidden_layers=2,
+                               num_attention_heads=4, num_key_value_heads=2), "sdpa")
+
+    def test_softcap_and_windows(self):
+        from transformers import Gemma2Config
+
+        self.check(Gemma2Config(vocab_size=64, hidden_size=64, intermediate_size=64, num_hidden_layers=2, head_dim=16,
+                                num_attention_heads=4, num_key_value_heads=2, sliding_window=4), "eager")
+
+    def test_sinks(self):
+        from transformers import GptOssConfig
+
+        self.check(GptOssConfig(vocab_size=64, hidden_size=64, intermediate_size=64, num_hidden_layers=2, head_dim=16,
+                                num_attention_heads=4, num_key_value_heads=2, sliding_window=4, num_local_experts=2,
+                                num_experts_per_tok=1), "eager")
+
+    def test_calls_that_have_no_mask_reach_the_operators(self):
+        from transformers import LlamaConfig
+
+        reasons = []
+        with unittest.mock.patch.object(fatune_attention._flash, "warn_once", reasons.append):
+            fatune_attention.register_with_transformers()
+            self.outputs(LlamaConfig(vocab_size=64, hidden_size=64, intermediate_size=64, num_hidden_layers=1,
+                                     num_attention_heads=4), "fatune")
+        # A prompt, a prompt and three tokens of the generation; the padded batch has a mask.
+        self.assertEqual(reasons, ["the tensors are not on a CUDA device"] * 5)
 
 
 class Fallback(TestCase):

@@ -1,0 +1,72 @@
+"""Puts the package's attention in the place of PyTorch's, and offers it to transformers."""
+import contextlib
+import threading
+
+from torch.nn import functional
+
+from ._fallback import attention_by_scores, attention_of_tensors
+from ._flash import flash_attn_func
+from ._sdpa import scaled_dot_product_attention
+
+_lock = threading.Lock()
+_replaced = []  # what torch.nn.functional had, of each enable() that is in force
+
+
+class _Enabled(contextlib.AbstractContextManager):
+    def __exit__(self, *_):
+        disable()
+
+
+def enable():
+    """Has torch.nn.functional.scaled_dot_product_attention call the package's function, for all code that looks it up
+    there: torch.nn.MultiheadAttention's Python path, and models of transformers with attn_implementation="sdpa", among
+    others. Code that imported the function by its name keeps PyTorch's. `disable()` undoes it, and so does the end of
+    `with enable():`; what was enabled twice must be undone twice."""
+    with _lock:
+        _replaced.append(functional.scaled_dot_product_attention)
+        functional.scaled_dot_product_attention = scaled_dot_product_attention
+    return _Enabled()
+
+
+def disable():
+    """Undoes the last enable(). Does nothing if none is in force."""
+    with _lock:
+        if _replaced:
+            functional.scaled_dot_product_attention = _replaced.pop()
+
+
+def _without_mask(query, key, value, dropout, scaling, causal, softcap, sinks):
+    """Returns (batch, rows, heads, d)."""
+    rows_first = (tensor.transpose(1, 2) for tensor in (query, key, value))
+    try:
+        return flash_attn_func(*rows_first, dropout_p=dropout, softmax_scale=scaling, causal=causal,
+                               softcap=softcap, learnable_sink=sinks)
+    except NotImplementedError:  # no operator computes them here
+        return attention_of_tensors(query, key, value, causal, 0, scaling, softcap=softcap, sinks=sinks).transpose(1, 2)
+
+
+def attention_of_module(module, query, key, value, attention_mask, dropout=0.0, scaling=None, is_causal=None,
+                        softcap=None, s_aux=None, position_bias=None, **_):
+    """Attention as transformers' models call it: query, key and value are (batch, heads, rows, d), the result is
+    (batch, rows, heads, d). `softcap` is Gemma's, and `s_aux` gpt-oss's sinks (heads). PyTorch's own attention is used
+    wherever the package's functions use it, and with an explicit mask or a bias."""
+    causal = query.size(2) > 1 and (getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    if position_bias is not None:
+        raise NotImplementedError("position_bias has no kernels: use attn_implementation=\"sdpa\"")
+    if attention_mask is None:
+        return _without_mask(query, key, value, dropout, scaling, causal, softcap or 0.0, s_aux), None
+    if softcap or s_aux is not None:
+        o = attention_by_scores(query, key, value, attention_mask, scaling, softcap, s_aux)
+    else:
+        o = scaled_dot_product_attention(query, key, value, attention_mask, dropout, scale=scaling,
+                                         enable_gqa=query.size(1) != key.size(1))
+    return o.transpose(1, 2).contiguous(), None
+
+
+def register_with_transformers(name="fatune"):
+    """Offers the package's attention to transformers: attn_implementation=name of from_pretrained() and
+    set_attn_implementation() then mean it. Needs transformers 4.53 or newer. Masks are those of "sdpa"."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    AttentionInterface.register(name, attention_of_module)
+    AttentionMaskInterface.register(name, AttentionMaskInterface()["sdpa"])
