@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "choose/time_fit.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
@@ -14,25 +15,29 @@ namespace {
 
 namespace runtime = fatune_attention::detail;
 
-/// Asks why_not, and keeps the first reason why a configuration is not eligible.
+/// Asks the rules, and keeps the first reason why a configuration is not eligible.
 class Eligibility {
  public:
-  Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)
+  Eligibility(const Problem& problem, const DeviceLimits& device, const ConfigRules& rules)
       : problem_(problem.seq_lens_kv.empty() || is_packed(problem)
                      ? problem
                      : with_unknown_kv_lengths(problem)),
         device_(device),
-        why_not_(why_not) {}
+        rules_(rules) {}
 
   [[nodiscard]] bool takes(const Config& config) {
-    const auto reason =
-        problem_.latent
-            ? std::optional<std::string>("V is columns of K, as that of no tuned problem is")
-            : why_not_(config, problem_, device_);
+    const auto reason = why_not(config);
     if (reason && first_reason_.empty()) {
       first_reason_ = *reason;
     }
     return !reason;
+  }
+  [[nodiscard]] bool find_time(const Config& config, ModelTime& time) const {
+    const auto found = rules_.model_time && !why_not(config)
+                           ? rules_.model_time(config, problem_, device_)
+                           : std::nullopt;
+    time = found.value_or(ModelTime());
+    return found.has_value();
   }
   [[nodiscard]] std::string refusal() const {
     return first_reason_.empty() ? "the table is empty" : first_reason_;
@@ -40,12 +45,34 @@ class Eligibility {
 
  private:
   const Problem problem_;
+  [[nodiscard]] std::optional<std::string> why_not(const Config& config) const {
+    return problem_.latent ? "V is columns of K, as that of no tuned problem is"
+                           : rules_.why_not(config, problem_, device_);
+  }
+
   const DeviceLimits& device_;
-  const WhyNot& why_not_;
+  const ConfigRules& rules_;
   std::string first_reason_;
 };
 
-TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
+std::string short_form_in(const TunedTable& table, const Config& config) {
+  for (const TunedProblem& row : table.problems) {
+    if (const auto time = row.find(config); time != row.times.end()) {
+      return time->short_form;
+    }
+  }
+  return {};
+}
+
+TunedChoice choice_of(const TunedTable& table, const RuntimeTable& runtime_table,
+                      const runtime::Choice& choice) {
+  if (choice.step == ChoiceStep::predicted) {
+    const Config& config =
+        *runtime_table.configs().at(static_cast<std::size_t>(choice.configuration));
+    TunedChoice predicted{choice.step, config, short_form_in(table, config)};
+    predicted.predicted_us = choice.predicted_us;
+    return predicted;
+  }
   if (choice.row >= 0) {
     const auto row = static_cast<std::size_t>(choice.row);
     const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
@@ -70,10 +97,10 @@ std::optional<std::string> why_not_launched(const Family& family, const Config& 
   return std::nullopt;
 }
 
-LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
+LeftOut leave_out(const TunedTable& table, std::size_t row, const ConfigRules& rules) {
   const TunedProblem& tuned = table.problems[row];
   LeftOut left{
-      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
+      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), rules)};
   const auto time = tuned.find(left.choice.config);
   if (time != tuned.times.end()) {
     left.is_winner = time == tuned.times.begin();
@@ -133,17 +160,22 @@ std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
 }
 
 TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
-                         const DeviceLimits& device, const WhyNot& why_not) {
+                         const DeviceLimits& device, const ConfigRules& rules) {
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
   const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
   const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
-  Eligibility eligibility(problem, device, why_not);
-  const runtime::Choice choice =
-      runtime::choose(runtime_table.table(), wanted, runtime_gpu(model), [&](int configuration) {
-        return eligibility.takes(*runtime_table.configs()[static_cast<std::size_t>(configuration)]);
+  Eligibility eligibility(problem, device, rules);
+  const auto config = [&](int configuration) -> const Config& {
+    return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
+  };
+  const runtime::Choice choice = runtime::choose(
+      runtime_table.table(), wanted, runtime_gpu(model),
+      [&](int configuration) { return eligibility.takes(config(configuration)); },
+      [&](int configuration, ModelTime& time) {
+        return eligibility.find_time(config(configuration), time);
       });
-  TunedChoice chosen = choice_of(table, choice);
+  TunedChoice chosen = choice_of(table, runtime_table, choice);
   if (chosen.step == ChoiceStep::refused) {
     chosen.refusal = eligibility.refusal();
   }
@@ -151,21 +183,24 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   return chosen;
 }
 
-WhyNot families_say(const FamilySet& families) {
-  return [&families](const Config& config, const Problem& problem,
-                     const DeviceLimits& device) -> std::optional<std::string> {
-    const Family& family = families.of(config);
-    try {
-      return why_not_launched(family, config, problem, device);
-    } catch (const Error& error) {
-      return "the problem is too large for it: " + error.what_was_wrong();
-    }
-  };
+ConfigRules families_say(const FamilySet& families) {
+  return {[&families](const Config& config, const Problem& problem,
+                      const DeviceLimits& device) -> std::optional<std::string> {
+            const Family& family = families.of(config);
+            try {
+              return why_not_launched(family, config, problem, device);
+            } catch (const Error& error) {
+              return "the problem is too large for it: " + error.what_was_wrong();
+            }
+          },
+          [&families](const Config& config, const Problem& problem, const DeviceLimits& device) {
+            return find_model_time({families.of(config), config, problem, device});
+          }};
 }
 
-std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
+std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules) {
   return mapped(indices_of(table.problems),
-                [&](std::size_t row) { return leave_out(table, row, why_not); });
+                [&](std::size_t row) { return leave_out(table, row, rules); });
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
@@ -195,8 +230,8 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
 }
 
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                   const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
-  Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
+                   const Problem& problem, const DeviceLimits& device, const ConfigRules& rules) {
+  Prediction prediction{problem, choose_tuned(table, problem, device, rules), {}, {}};
   prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
     return Neighbour{near, regret_on(row, prediction.choice.config)};

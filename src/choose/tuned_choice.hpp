@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@ using fatune_attention::detail::Buckets;
 using fatune_attention::detail::buckets_of;
 using fatune_attention::detail::Coordinates;
 using fatune_attention::detail::Distance;
+using fatune_attention::detail::ModelTime;
 using fatune_attention::detail::Nearness;
 using fatune_attention::detail::nearness;
 
@@ -49,6 +51,7 @@ struct TunedChoice {
   std::optional<std::size_t> row{};  ///< index of TunedTable::problems; absent: default, or refused
   std::optional<std::size_t> fallback{};  ///< index of TunedTable::defaults
   Distance distance{};                    ///< from the row
+  std::optional<double> predicted_us{};   ///< absent: it was not predicted
   std::string refusal{};                  ///< why none is eligible; else empty
   /// What is unlike all tuned problems (runtime/choose.hpp); empty: the problem is in the
   /// range that was tuned, or refused.
@@ -59,17 +62,31 @@ struct TunedChoice {
 using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 
+/// What a choice asks about configurations.
+struct ConfigRules {
+  WhyNot why_not;
+  /// Evaluates the model of a configuration's time; nothing: its family has none.
+  std::function<std::optional<ModelTime>(const Config&, const Problem&, const DeviceLimits&)>
+      model_time;
+
+  template <std::convertible_to<WhyNot> Rule>
+  ConfigRules(Rule rule)  // NOLINT(google-explicit-constructor): without models
+      : why_not(std::move(rule)) {}
+  ConfigRules(WhyNot of, decltype(model_time) model)
+      : why_not(std::move(of)), model_time(std::move(model)) {}
+};
+
 /// The configuration that an exported library chooses for a problem on a device
 /// (runtime/choose.hpp), by the rows of problem_of_rows(). Where sequences have different numbers
-/// of keys and are not packed, why_not is asked about with_unknown_kv_lengths() of the problem.
+/// of keys and are not packed, the rules are asked about with_unknown_kv_lengths() of the problem.
 /// Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
-                                       const DeviceLimits& device, const WhyNot& why_not);
+                                       const DeviceLimits& device, const ConfigRules& rules);
 
-/// Returns a check by the families' own rules: values that the kernel knows, its rules of validity
-/// for the problem and the device, and the device's limits. A problem on which an expression fails,
-/// such as one that is too large for the arguments, is refused. `families` must outlive the result.
-[[nodiscard]] WhyNot families_say(const FamilySet& families);
+/// Returns the families' own rules: values that the kernel knows, its rules of validity for the
+/// problem and the device, and the device's limits. A problem on which an expression fails, such as
+/// one that is too large for the arguments, is refused. `families` must outlive the result.
+[[nodiscard]] ConfigRules families_say(const FamilySet& families);
 
 /// The choice for a tuned problem if it had not been tuned.
 struct LeftOut {
@@ -81,7 +98,7 @@ struct LeftOut {
   /// known.
   std::optional<double> regret_percent{};
 };
-[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not);
+[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules);
 
 struct RegretSummary {
   std::size_t problems = 0;
@@ -127,6 +144,6 @@ struct Prediction {
 /// `left_out`: leave_one_out() of the table.
 [[nodiscard]] Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                                  const Problem& problem, const DeviceLimits& device,
-                                 const WhyNot& why_not);
+                                 const ConfigRules& rules);
 
 }  // namespace fatune

@@ -60,8 +60,8 @@ std::vector<ExportDefault> defaults_of(const ExportReport& report) {
 std::vector<StepRegrets> regrets_of(const ExportReport& report) {
   std::vector<StepRegrets> rows;
   for (const ChoiceStep step :
-       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch,
-        ChoiceStep::nearest, ChoiceStep::fallback, ChoiceStep::refused}) {
+       {ChoiceStep::predicted, ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
+        ChoiceStep::same_arch, ChoiceStep::nearest, ChoiceStep::fallback, ChoiceStep::refused}) {
     const RegretSummary regrets = summarize_regrets(report.left_out, step);
     if (regrets.problems > 0) {
       rows.push_back({std::string(choice_step_name(step)), regrets});

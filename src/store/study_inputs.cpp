@@ -17,6 +17,7 @@
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "base/version.hpp"
+#include "choose/time_fit.hpp"
 #include "choose/tuned_choice.hpp"
 #include "race/ranking.hpp"
 #include "store/open_store.hpp"
@@ -225,6 +226,7 @@ TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
   if (!store.off) {
     add_latest_runs(store, kernels, table);
   }
+  add_model_times(table, families);
   finish_table(table);
   return table;
 }
@@ -366,6 +368,7 @@ TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
   if (options.best_files.empty() && options.runs.empty()) {
     add_shipped(FileTree(), kernels, table);
   }
+  add_model_times(table, families);
   finish_table(table);
   check_not_empty(table);
   return table;

@@ -69,12 +69,12 @@ ExitCode predict_choices(const PredictOptions& options) {
   const KernelSet kernels = choose_families(options.kernels);
   const ExportReport known =
       judge_tuned(load_tuned(options.tuned, kernels.families), kernels.families);
-  const WhyNot why_not = families_say(kernels.families);
+  const ConfigRules rules = families_say(kernels.families);
   auto [device, why_device] = device_for(options, kernels, known.table);
   PredictReport report{known, std::move(device), std::move(why_device), {}};
   for (const Problem& problem : named_problems(options.problems)) {
     report.predictions.push_back(
-        predict(known.table, known.left_out, problem, report.device, why_not));
+        predict(known.table, known.left_out, problem, report.device, rules));
   }
   print_document(predict_document(report), options.output);
   const bool any = std::ranges::any_of(report.predictions, [](const Prediction& prediction) {
