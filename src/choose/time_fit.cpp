@@ -19,12 +19,19 @@ namespace runtime = fatune_attention::detail;
 using runtime::ModelTime;
 using runtime::TimeFit;
 
-/// Rows whose configurations share machine code, on one GPU.
+/// A GPU, and a kind of problems without masks and element type.
 using Group = std::pair<GpuModel, runtime::Kind>;
 
-Group group_of(const TunedProblem& row) {
-  return {row.gpu, runtime::without_masks(runtime::kind_of(runtime_problem(row.problem)))};
+runtime::Kind kind_of(const TunedProblem& row) {
+  return runtime::kind_of(runtime_problem(row.problem));
 }
+
+Group group_of(const GpuModel& gpu, const runtime::Kind& kind) {
+  runtime::Kind alike = runtime::without_masks(kind);
+  alike.front() = 0;  // the element type
+  return {gpu, alike};
+}
+Group group_of(const TunedProblem& row) { return group_of(row.gpu, kind_of(row)); }
 
 using Rows = std::vector<const TunedProblem*>;
 
@@ -75,7 +82,8 @@ class GroupFit {
       : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const KnownTime& known : *rows[i]->known) {
-        configs_[known.config].equations.emplace_back(static_cast<Eigen::Index>(i), known);
+        like_.emplace(known.config, known.like);
+        configs_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
       }
     }
     std::erase_if(configs_, [](const auto& one) {
@@ -90,11 +98,15 @@ class GroupFit {
 
   [[nodiscard]] std::map<Config, TimeFit> fits() const {
     std::map<Config, TimeFit> fits;
-    for (const auto& [config, fitted] : configs_) {
+    for (const auto& [config, like] : like_) {
+      const auto found = configs_.find(like);
+      if (found == configs_.end()) {
+        continue;
+      }
       TimeFit& fit = fits[config];
       fit.log_us = shared_(0) - shared_(1) * kUsualLogClocks;
       fit.log_slope = 1.0 + shared_(1);
-      std::ranges::copy(fitted.parts, fit.parts.begin());
+      std::ranges::copy(found->second.parts, fit.parts.begin());
     }
     return fits;
   }
@@ -162,8 +174,9 @@ class GroupFit {
     }
   }
 
-  std::map<Config, Fitted> configs_;
-  Eigen::VectorXd shared_;  ///< level, slope, then one for each row
+  std::map<Config, Config> like_;     ///< KnownTime::like by KnownTime::config
+  std::map<Config, Fitted> configs_;  ///< by KnownTime::like
+  Eigen::VectorXd shared_;            ///< level, slope, then one for each row
 };
 
 /// Adds the fits for the kinds of problems on which the configurations were measured, unless the
@@ -172,12 +185,11 @@ void add_fits(const Group& group, Rows rows, std::vector<FittedTime>& fits) {
   std::set<std::pair<runtime::Kind, Config>> measured;
   std::set<runtime::Kind> without_model;
   for (const TunedProblem* row : rows) {
-    const runtime::Kind kind = runtime::kind_of(runtime_problem(row->problem));
     for (const TunedTime& time : row->times) {
-      measured.emplace(kind, time.config);
+      measured.emplace(kind_of(*row), time.config);
     }
     if (row->known == nullptr) {
-      without_model.insert(kind);
+      without_model.insert(kind_of(*row));
     }
   }
   std::erase_if(rows, [](const TunedProblem* row) { return row->known == nullptr; });
@@ -190,6 +202,21 @@ void add_fits(const Group& group, Rows rows, std::vector<FittedTime>& fits) {
   }
 }
 
+bool is_of_other_type(const Problem& a, Problem b) {
+  b.dtype = a.dtype;
+  return same_work(a, b);
+}
+
+/// The configuration with 0 in place of its element type.
+Config without_type(const Family& family, Config config) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    if (family.parameters[i].binds == ProblemProperty::dtype) {
+      config.values[i] = 0;
+    }
+  }
+  return config;
+}
+
 }  // namespace
 
 std::optional<ModelTime> find_model_time(const ConfigCase& of) {
@@ -198,10 +225,14 @@ std::optional<ModelTime> find_model_time(const ConfigCase& of) {
 }
 
 void add_model_times(TunedTable& table, const FamilySet& families) {
-  std::map<std::pair<std::size_t, Group>, std::set<Config>> raced;
+  // By origin, GPU and what machine code is built for.
+  std::map<std::tuple<std::size_t, GpuModel, runtime::Kind>, std::set<Config>> raced;
+  const auto race_of = [](const TunedProblem& row) {
+    return std::tuple(row.origin, row.gpu, runtime::without_masks(kind_of(row)));
+  };
   for (const TunedProblem& row : table.problems) {
     for (const TunedTime& time : row.times) {
-      raced[{row.origin, group_of(row)}].insert(time.config);
+      raced[race_of(row)].insert(time.config);
     }
   }
   for (TunedProblem& row : table.problems) {
@@ -211,7 +242,7 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
     const DeviceLimits& device = table.gpus.at(row.gpu);
     const double slowest_us = std::ranges::max(row.times, {}, &TunedTime::time_us).time_us;
     std::vector<KnownTime> known;
-    for (const Config& config : raced.at({row.origin, group_of(row)})) {
+    for (const Config& config : raced.at(race_of(row))) {
       const auto time = row.find(config);
       const bool lost = time == row.times.end();
       if (lost && !table.origins.at(row.origin).complete) {
@@ -222,7 +253,8 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
                              ? std::nullopt
                              : find_model_time({family, config, row.problem, device});
       if (model) {
-        known.push_back({config, *model, lost ? slowest_us : time->time_us, lost});
+        known.push_back({config, without_type(family, config), *model,
+                         lost ? slowest_us : time->time_us, lost});
       }
     }
     row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known));
@@ -237,14 +269,14 @@ std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows) {
   return fits;
 }
 
-void refit_times(TunedTable& table, const TunedProblem& row) {
+void refit_without(TunedTable& table, const TunedProblem& row) {
   const Group group = group_of(row);
   std::erase_if(table.fits, [&](const FittedTime& fitted) {
-    return fitted.gpu == group.first && runtime::without_masks(fitted.kind) == group.second;
+    return group_of(fitted.gpu, fitted.kind) == group;
   });
   Rows rows;
   for (const TunedProblem& other : table.problems) {
-    if (group_of(other) == group) {
+    if (group_of(other) == group && !is_of_other_type(row.problem, other.problem)) {
       rows.push_back(&other);
     }
   }

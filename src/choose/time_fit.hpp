@@ -17,13 +17,15 @@ namespace fatune {
 /// none on this one, lost the race here. Call it before finish_table().
 void add_model_times(TunedTable& table, const FamilySet& families);
 
-/// Fits the times of the configurations of each kind of machine code (element type, head
-/// dimensions, few queries or more, ...) on each GPU to what is known of them, by least squares of
-/// logarithms (docs/export.md has the method). A configuration has a fit for each kind of problems
-/// on which it was measured, unless the winner of such a problem has no model.
+/// Fits the times of configurations, those of all problems with the same head dimensions, few
+/// queries or more, and so on, of any mask and element type, on each GPU, to what is known of them,
+/// by least squares of logarithms (docs/export.md has the method). A configuration has a fit for
+/// each kind of problems on which it was measured, unless the winner of such a problem has no
+/// model.
 [[nodiscard]] std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows);
 
-/// The same for a table whose fits are right but for those of the row's kind and GPU.
-void refit_times(TunedTable& table, const TunedProblem& row);
+/// The same for a table whose fits are right but for those that the row had a part in. They know
+/// nothing of the same problem of the other element type either.
+void refit_without(TunedTable& table, const TunedProblem& row);
 
 }  // namespace fatune

@@ -1,6 +1,10 @@
 #include "choose/tuned_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
@@ -106,6 +110,9 @@ LeftOut leave_out(const TunedTable& table, std::size_t row, const ConfigRules& r
     left.is_winner = time == tuned.times.begin();
     left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
     left.regret_percent = time->regret_percent;
+    if (const auto predicted_us = left.choice.predicted_us) {
+      left.time_error_percent = 100.0 * (time->time_us / *predicted_us - 1.0);
+    }
   }
   return left;
 }
@@ -115,27 +122,85 @@ std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
   return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
 }
 
-ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
-  for (const ChoiceStep surely :
-       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
-    const RegretSummary regrets = summarize_regrets(left_out, surely);
-    if (surely >= step && regrets.known > 0) {
-      return {regrets.median_percent, regrets.worst_percent, regrets.known};
-    }
-  }
-  return {};
+constexpr std::size_t kLeastLeftOut = 5;
+
+/// `of` gives the number of a problem.
+template <typename Of>
+Spread spread_of(const std::vector<LeftOut>& left_out, Of of) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  std::vector<double> numbers =
+      mapped(left_out, [&](const LeftOut& left) { return of(left).value_or(kUnknown); });
+  std::ranges::sort(numbers);
+  const auto known = [](double number) {
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+  };
+  return {known(median_of_sorted(numbers)), known(numbers.back())};
 }
 
-ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                               const TunedChoice& choice, bool has_lengths) {
+/// Nothing: too few were chosen for in this way.
+std::optional<Expectation> expectation_of(const std::vector<LeftOut>& left_out) {
+  if (left_out.size() < kLeastLeftOut) {
+    return std::nullopt;
+  }
+  return Expectation{spread_of(left_out, [](const LeftOut& left) { return left.regret_percent; }),
+                     spread_of(left_out,
+                               [](const LeftOut& left) {
+                                 const auto& error = left.time_error_percent;
+                                 return error ? std::optional(std::abs(*error)) : std::nullopt;
+                               }),
+                     summarize_regrets(left_out).known};
+}
+
+/// Those for which the step made the choice, and which are as far from other rows as the choice's
+/// problem, or farther.
+std::vector<LeftOut> as_far(const std::vector<LeftOut>& left_out, ChoiceStep step,
+                            const Distance& distance) {
+  return filtered(left_out, [&](const LeftOut& left) {
+    return left.choice.step == step && !(left.choice.distance < distance);
+  });
+}
+
+Expectation expectation(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                        const TunedChoice& choice, bool has_lengths) {
   if (!choice.untuned.empty() || has_lengths) {
     return {};
   }
   if (choice.step == ChoiceStep::exact) {
     const auto regret = regret_on(table.problems[*choice.row], choice.config);
-    return {regret, regret, 1};
+    return {{regret, regret}, {}, 1};
   }
-  return regret_left_out(left_out, choice.step);
+  if (choice.step == ChoiceStep::predicted) {
+    return expectation_of(as_far(left_out, choice.step, choice.distance)).value_or(Expectation());
+  }
+  for (const ChoiceStep surely :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+    const auto found = expectation_of(as_far(left_out, surely, choice.distance));
+    if (surely >= choice.step && found) {
+      return *found;
+    }
+  }
+  return {};
+}
+
+/// The distance of the nearest row of the problem's kind on the GPU whose times predict.
+Distance distance_of_fits(const runtime::Table& table, const runtime::Wanted& wanted,
+                          const runtime::TunedGpu& gpu) {
+  const runtime::Kind kind = runtime::kind_of(wanted.problem);
+  const int predicting = runtime::predicting_gpu(table, kind, gpu);
+  const Coordinates coordinates = runtime::coordinates_of(wanted, gpu.sm_count);
+  std::optional<Distance> nearest;
+  for (int i = 0; i < table.rows.count; ++i) {
+    const runtime::Row& row = table.rows[i];
+    if (row.gpu != predicting || runtime::kind_of(row.problem) != kind) {
+      continue;
+    }
+    const Coordinates of_row =
+        runtime::coordinates_of({row.problem, row.layout_bhsd}, table.gpus[row.gpu].sm_count);
+    const Distance distance =
+        nearness(of_row, coordinates, runtime::has_few_queries(wanted.problem)).distance;
+    nearest = nearest && !(distance < *nearest) ? nearest : distance;
+  }
+  return nearest.value_or(Distance());
 }
 
 }  // namespace
@@ -176,11 +241,34 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
         return eligibility.find_time(config(configuration), time);
       });
   TunedChoice chosen = choice_of(table, runtime_table, choice);
+  if (chosen.step == ChoiceStep::predicted) {
+    chosen.distance = distance_of_fits(runtime_table.table(), wanted, runtime_gpu(model));
+  }
   if (chosen.step == ChoiceStep::refused) {
     chosen.refusal = eligibility.refusal();
   }
   chosen.untuned = untuned(runtime_table.table(), wanted, runtime_gpu(model), choice.step).text;
   return chosen;
+}
+
+std::vector<Config> predicted_order(const TunedTable& table, const Problem& problem,
+                                    const DeviceLimits& device, const ConfigRules& rules) {
+  const RuntimeTable runtime_table(table);
+  const GpuModel model = model_of(device);
+  const Eligibility eligibility(problem, device, rules);
+  const auto config = [&](int configuration) -> const Config& {
+    return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
+  };
+  const auto find_time = [&](int configuration, ModelTime& time) {
+    return eligibility.find_time(config(configuration), time);
+  };
+  std::vector<std::pair<double, Config>> predicted;
+  runtime::for_each_predicted(
+      runtime_table.table(), runtime::problem_of_rows(runtime_problem(problem)), runtime_gpu(model),
+      find_time,
+      [&](int configuration, double us) { predicted.emplace_back(us, config(configuration)); });
+  std::ranges::stable_sort(predicted);
+  return mapped(predicted, [](auto& one) { return std::move(one.second); });
 }
 
 ConfigRules families_say(const FamilySet& families) {
@@ -236,9 +324,16 @@ Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
     return Neighbour{near, regret_on(row, prediction.choice.config)};
   });
-  prediction.regret =
-      expected_regret(table, left_out, prediction.choice,
-                      runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv);
+  TunedChoice& choice = prediction.choice;
+  if (choice.step == ChoiceStep::predicted && choice.untuned.empty() &&
+      as_far(left_out, choice.step, choice.distance).empty() && !left_out.empty()) {
+    choice.untuned = fmt::format(
+        "all numbers together: {:.1f} octaves from the nearest tuned problem; no tuned problem is "
+        "as far from the others",
+        choice.distance.octaves);
+  }
+  prediction.expected = expectation(
+      table, left_out, choice, runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv);
   return prediction;
 }
 

@@ -50,9 +50,11 @@ struct TunedChoice {
   std::string short_form;            ///< empty: refused
   std::optional<std::size_t> row{};  ///< index of TunedTable::problems; absent: default, or refused
   std::optional<std::size_t> fallback{};  ///< index of TunedTable::defaults
-  Distance distance{};                    ///< from the row
-  std::optional<double> predicted_us{};   ///< absent: it was not predicted
-  std::string refusal{};                  ///< why none is eligible; else empty
+  /// From the row; if it was predicted, from the nearest row of its kind whose time the prediction
+  /// is made from.
+  Distance distance{};
+  std::optional<double> predicted_us{};  ///< absent: it was not predicted
+  std::string refusal{};                 ///< why none is eligible; else empty
   /// What is unlike all tuned problems (runtime/choose.hpp); empty: the problem is in the
   /// range that was tuned, or refused.
   std::string untuned{};
@@ -88,6 +90,11 @@ struct ConfigRules {
 /// one that is too large for the arguments, is refused. `families` must outlive the result.
 [[nodiscard]] ConfigRules families_say(const FamilySet& families);
 
+/// The configurations whose times on the problem are predicted, the fastest first.
+[[nodiscard]] std::vector<Config> predicted_order(const TunedTable& table, const Problem& problem,
+                                                  const DeviceLimits& device,
+                                                  const ConfigRules& rules);
+
 /// The choice for a tuned problem if it had not been tuned.
 struct LeftOut {
   std::size_t row = 0;   ///< index of TunedTable::problems
@@ -97,6 +104,9 @@ struct LeftOut {
   /// The percentage by which it is slower than the winner. Absent: its time on this problem is not
   /// known.
   std::optional<double> regret_percent{};
+  /// The percentage by which its time is longer than predicted. Absent: one of the two is not
+  /// known.
+  std::optional<double> time_error_percent{};
 };
 [[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules);
 
@@ -122,15 +132,22 @@ struct Neighbour {
   std::optional<double> regret_percent;
 };
 
-/// The likely regret of a choice. An exact choice has its own regret. Any other choice for a
-/// problem in the range that was tuned has the regrets of the tuned problems for which the same
-/// step made the choice when they were left out in turn. If none is known, those of the next less
-/// sure step are used. Outside that range nothing is known, nor for a problem with lengths of keys,
-/// which no row has.
-struct ExpectedRegret {
-  std::optional<double> typical_percent;  ///< median; absent: unknown
-  std::optional<double> worst_percent;
-  std::size_t known = 0;  ///< number of regrets that these were computed from
+/// What is known of numbers of left-out problems: that of one problem may not be known. These count
+/// as greater than all others.
+struct Spread {
+  std::optional<double> typical_percent;  ///< median; absent: that of a problem whose is unknown
+  std::optional<double> worst_percent;    ///< absent: some are unknown
+};
+
+/// How good a choice is likely to be. An exact choice has its own regret. Any other choice for a
+/// problem in the range that was tuned is as good as those for the tuned problems that were left
+/// out in turn, for which the same step made the choice, and which are no nearer to the others. If
+/// there are fewer than five, those of the next less sure step are used, but for predicted choices.
+/// Outside that range nothing is known, nor for a problem with lengths of keys, which no row has.
+struct Expectation {
+  Spread regret;
+  Spread time_error;      ///< of the predicted time, without its sign
+  std::size_t known = 0;  ///< number of problems whose regret is known
 };
 
 /// The choice for a problem, and how good it is likely to be.
@@ -138,7 +155,7 @@ struct Prediction {
   Problem problem;
   TunedChoice choice;
   std::vector<Neighbour> neighbours;  ///< nearest first
-  ExpectedRegret regret;
+  Expectation expected;
 };
 
 /// `left_out`: leave_one_out() of the table.

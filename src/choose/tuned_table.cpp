@@ -145,7 +145,7 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   TunedTable rest = table;
   rest.problems.erase(rest.problems.begin() + static_cast<std::ptrdiff_t>(row));
   rest.defaults = choose_defaults(rest.problems);
-  refit_times(rest, table.problems[row]);
+  refit_without(rest, table.problems[row]);
   return rest;
 }
 

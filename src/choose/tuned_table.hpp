@@ -41,6 +41,7 @@ struct TunedTime {
 /// What is known of a configuration's time on a row, beside the model of its family.
 struct KnownTime {
   Config config;
+  Config like;  ///< the same with 0 in place of its element type: those of both have one fit
   fatune_attention::detail::ModelTime model;
   double us = 0.0;
   bool at_least = false;  ///< its time is not known, but it lost the race: it takes this or longer

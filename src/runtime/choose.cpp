@@ -396,6 +396,16 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
   return next;
 }
 
+std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
+  for (int index = 0; index < table.rows.count; ++index) {
+    const Row& row = table.rows[index];
+    if (is_this(table.gpus[row.gpu], gpu) && same_work({row.problem, row.layout_bhsd}, wanted)) {
+      return NearRow{Step::exact, {}, false, index};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,
                                          const TunedGpu& gpu, const DefaultPlace* last) {
   std::optional<DefaultPlace> next;

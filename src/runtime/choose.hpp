@@ -79,6 +79,9 @@ bool operator<(const NearRow& a, const NearRow& b);  ///< by the members in orde
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                                      const NearRow* last);
 
+/// Returns the row of the problem itself on this GPU.
+std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
+
 /// The place of a default in the order in which defaults are tried. Defaults for few queries, or
 /// for more, as the problem has them, come first; of these, defaults of this GPU before those of
 /// its architecture, and these before those of other architectures. Among these, defaults that
@@ -119,25 +122,33 @@ Choice best_of_row(const Table& table, const NearRow& near, Eligible& eligible) 
 /// one, else the first of its architecture. Returns -1 if there is none.
 int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu);
 
-/// Chooses the configuration with the least predicted time. `find_time(configuration, time)`
-/// returns whether the configuration can be used, and its family has a model, which it evaluates.
-template <typename FindTime>
-Choice choose_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
-                        FindTime& find_time) {
+/// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted.
+/// `find_time(configuration, time)` returns whether the configuration can be used, and its family
+/// has a model, which it evaluates.
+template <typename FindTime, typename Use>
+void for_each_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
+                        FindTime& find_time, Use use) {
   const Kind kind = kind_of(problem);
   const int predicting = predicting_gpu(table, kind, gpu);
-  Choice best;
   for (int i = 0; predicting >= 0 && i < table.fits.count; ++i) {
     const Fit& fit = table.fits[i];
     ModelTime time;
-    if (fit.gpu != predicting || fit.kind != kind || !find_time(fit.configuration, time)) {
-      continue;
-    }
-    const double us = predicted_us(fit.time, time);
-    if (best.configuration < 0 || us < best.predicted_us) {
-      best = {Step::predicted, fit.configuration, -1, -1, -1, {}, us};
+    if (fit.gpu == predicting && fit.kind == kind && find_time(fit.configuration, time)) {
+      use(fit.configuration, predicted_us(fit.time, time));
     }
   }
+}
+
+/// Chooses the configuration with the least predicted time.
+template <typename FindTime>
+Choice choose_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
+                        FindTime& find_time) {
+  Choice best;
+  for_each_predicted(table, problem, gpu, find_time, [&](int configuration, double us) {
+    if (best.configuration < 0 || us < best.predicted_us) {
+      best = {Step::predicted, configuration, -1, -1, -1, {}, us};
+    }
+  });
   return best;
 }
 
@@ -147,15 +158,16 @@ Choice choose_predicted(const Table& table, const Problem& problem, const TunedG
 template <typename Eligible, typename FindTime>
 Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible,
               FindTime find_time) {
-  std::optional<NearRow> near = next_near_row(table, wanted, gpu, nullptr);
   Choice choice;
-  if (near && near->step == Step::exact) {
+  std::optional<NearRow> near = exact_row(table, wanted, gpu);
+  if (near) {
     choice = best_of_row(table, *near, eligible);
   }
   if (choice.configuration < 0) {
     choice = choose_predicted(table, wanted.problem, gpu, find_time);
   }
-  for (; choice.configuration < 0 && near; near = next_near_row(table, wanted, gpu, &*near)) {
+  while (choice.configuration < 0 &&
+         (near = next_near_row(table, wanted, gpu, near ? &*near : nullptr))) {
     choice = best_of_row(table, *near, eligible);
   }
   std::optional<DefaultPlace> fallback;

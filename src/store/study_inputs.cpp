@@ -236,9 +236,14 @@ constexpr std::size_t kMostNear = 9;
 constexpr std::size_t kMostOfEach = 3;
 constexpr std::size_t kMost = 12;
 
+/// What is predicted to be fastest, else what was fast on the nearest problems.
 std::vector<Config> suggestions(const TunedTable& table, const Problem& problem,
-                                const DeviceLimits& limits) {
-  std::vector<Config> configs;
+                                const DeviceLimits& limits, const FamilySet& families) {
+  std::vector<Config> configs = predicted_order(table, problem, limits, families_say(families));
+  if (!configs.empty()) {
+    configs.resize(std::min(configs.size(), kMost));
+    return configs;
+  }
   std::vector<NearRow> rows = near_rows(table, problem, limits);
   rows.resize(std::min(rows.size(), kMostNear));
   for (const NearRow& near : rows) {
@@ -383,7 +388,7 @@ void suggest_tuned(const FamilySet& families, const StoreOptions& store, const D
                    std::vector<ProblemPlan>& problems) {
   const TunedTable table = load_known(store, families);
   for (ProblemPlan& plan : problems) {
-    plan.suggested = suggestions(table, plan.problem, limits);
+    plan.suggested = suggestions(table, plan.problem, limits, families);
   }
 }
 

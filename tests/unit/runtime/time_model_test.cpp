@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -96,6 +97,34 @@ TEST(TileShare, RowsThatStandForOthersCountAsOften) {
   const TileShare many = share(long_heads);
   EXPECT_DOUBLE_EQ(many.tiles, 30.0);
   EXPECT_DOUBLE_EQ(many.steps, 90.0);
+}
+
+TEST(ModelTime, HasThePartsThatMeasuredTimesCorrect) {
+  TimeModel model;
+  model.launch_clocks = 50.0;
+  model.tile_clocks = kTileClocks;
+  model.step_clocks = kStepClocks;
+  model.schedule = causal(TileOrder::in_turn, 4, 2, 1);  // the first SM has 8 steps, the mean is 5
+  const ModelTime time = model_time(model);
+  EXPECT_DOUBLE_EQ(time.clocks, 50.0 + 2.0 + 80.0);
+  EXPECT_DOUBLE_EQ(time.parts[0], 1.0);
+  EXPECT_DOUBLE_EQ(time.parts[1], 2.0 / 132.0);
+  EXPECT_DOUBLE_EQ(time.parts[2], 50.0 / 132.0);
+  EXPECT_DOUBLE_EQ(time.parts[3], 30.0 / 132.0);
+}
+
+TEST(ModelTime, IsCorrectedByAFit) {
+  const ModelTime time{1000.0, {1.0, 0.25, 0.5, 0.0}};
+  EXPECT_NEAR(predicted_us({std::log(2e-3), 1.0, {}}, time), 2.0, 1e-12);
+  EXPECT_NEAR(predicted_us({std::log(2e-3), 1.0, {0.1, 0.4, 0.2, 9.0}}, time), 2.0 * std::exp(0.3),
+              1e-12);
+}
+
+TEST(CountOf, IsAtLeastOne) {
+  EXPECT_EQ(count_of(7.0), 7);
+  for (const double value : {0.0, -3.0, 2.5, 1e300, std::nan("")}) {
+    EXPECT_EQ(count_of(value), 1) << value;
+  }
 }
 
 }  // namespace
