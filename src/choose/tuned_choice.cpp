@@ -203,6 +203,12 @@ Distance distance_of_fits(const runtime::Table& table, const runtime::Wanted& wa
   return nearest.value_or(Distance());
 }
 
+bool is_fitted_on(const TunedTable& table, const Config& config, const DeviceLimits& device) {
+  return std::ranges::any_of(table.fits, [&](const FittedTime& fitted) {
+    return fitted.config == config && fitted.gpu == model_of(device);
+  });
+}
+
 }  // namespace
 
 std::string_view choice_step_name(ChoiceStep step) { return fatune_attention::step_name(step); }
@@ -332,8 +338,10 @@ Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out
         "as far from the others",
         choice.distance.octaves);
   }
-  prediction.expected = expectation(
-      table, left_out, choice, runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv);
+  const bool has_lengths = runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv;
+  if (choice.step != ChoiceStep::predicted || is_fitted_on(table, choice.config, device)) {
+    prediction.expected = expectation(table, left_out, choice, has_lengths);
+  }
   return prediction;
 }
 

@@ -143,7 +143,8 @@ struct Spread {
 /// problem in the range that was tuned is as good as those for the tuned problems that were left
 /// out in turn, for which the same step made the choice, and which are no nearer to the others. If
 /// there are fewer than five, those of the next less sure step are used, but for predicted choices.
-/// Outside that range nothing is known, nor for a problem with lengths of keys, which no row has.
+/// Outside that range nothing is known, nor for a problem with lengths of keys, which no row has,
+/// nor of times that are predicted from another GPU's.
 struct Expectation {
   Spread regret;
   Spread time_error;      ///< of the predicted time, without its sign
