@@ -130,7 +130,11 @@ std::vector<Problem> forms_of(const Problem& problem, const Family& family,
 /// The body of one function: its statements, preceded by the quantities that they name.
 class Body {
  public:
-  explicit Body(const Family& family) : family_(family) {}
+  explicit Body(const Family& family) : family_(family), quantities_(family.derived) {
+    if (const auto& model = family.estimate.model) {
+      quantities_.insert(quantities_.end(), model->quantities.begin(), model->quantities.end());
+    }
+  }
 
   [[nodiscard]] std::string code(const Expression& expression) {
     return cpp_of(expression, [this](std::size_t symbol) { return code_of_symbol(symbol); });
@@ -142,12 +146,13 @@ class Body {
     if (symbol < family_.parameters.size()) {
       return fmt::format("p[{}]", symbol);
     }
-    const bool is_derived =
-        std::ranges::find(family_.derived, symbol, &Derived::symbol) != family_.derived.end();
-    if (is_derived) {
+    if (std::ranges::find(quantities_, symbol, &Derived::symbol) != quantities_.end()) {
       needed_.insert(symbol);
+      return "v_" + family_.symbols.name(symbol);
     }
-    return (is_derived ? "v_" : "f.") + family_.symbols.name(symbol);
+    const auto& model = family_.estimate.model;
+    const bool is_row = model && symbol == model->schedule.row_symbol;
+    return (is_row ? "" : "f.") + family_.symbols.name(symbol);
   }
 
   template <typename... Values>
@@ -167,8 +172,8 @@ class Body {
   [[nodiscard]] std::string text() {
     std::vector<std::string> lines;
     // A quantity may name earlier ones.
-    for (std::size_t i = family_.derived.size(); i-- > 0;) {
-      const Derived& derived = family_.derived[i];
+    for (std::size_t i = quantities_.size(); i-- > 0;) {
+      const Derived& derived = quantities_[i];
       if (needed_.contains(derived.symbol)) {
         lines.push_back(
             fmt::format("  const double v_{} = {};\n", derived.name, code(derived.value)));
@@ -181,7 +186,8 @@ class Body {
 
  private:
   const Family& family_;
-  std::set<std::size_t> needed_;  ///< symbols of the named quantities
+  std::vector<Derived> quantities_;  ///< those that expressions may name, in order
+  std::set<std::size_t> needed_;     ///< symbols of the named quantities
   std::string statements_;
   std::size_t indent_ = 2;
 };
@@ -363,6 +369,39 @@ std::string launch_function(const Family& family) {
                   code.body());
 }
 
+/// Empty: the family has no model of its time.
+std::string time_function(const Family& family) {
+  if (!family.estimate.model) {
+    return "";
+  }
+  const TimeModelRule& model = *family.estimate.model;
+  const TileScheduleRule& schedule = model.schedule;
+  Body body(family);
+  body.add("m.launch_clocks = {};", body.code(model.launch_clocks));
+  body.add("m.tile_clocks = {};", body.code(model.tile_clocks));
+  body.add("m.step_clocks = {};", body.code(model.step_clocks));
+  std::string order;
+  for (const auto& item : schedule.order.items) {
+    order += (item.when ? body.condition(*item.when) + " ? " : std::string()) +
+             fmt::format("TileOrder{{{}}}", static_cast<int>(item.value)) +
+             (item.when ? " : " : "");
+  }
+  body.add("m.schedule.order = {}{};", order,
+           schedule.order.items.back().when ? "TileOrder::even" : "");
+  body.add("m.schedule.sms = count_of({});", body.code(schedule.sms));
+  body.add("m.schedule.heads = count_of({});", body.code(schedule.heads));
+  body.add("m.schedule.section_heads = count_of({});", body.code(schedule.section_heads));
+  body.add("m.schedule.list_rows(count_of({}));", body.code(schedule.rows));
+  body.open("for (int i = 0; i < m.schedule.rows; ++i) {");
+  body.add("[[maybe_unused]] const double row = m.schedule.row(i);");
+  body.add("m.schedule.row_steps[i] = {};", body.code(schedule.steps));
+  body.close();
+  return function(fmt::format("void time_{}([[maybe_unused]] const double* p, [[maybe_unused]] "
+                              "const Facts& f, TimeModel& m)",
+                              family.name),
+                  body);
+}
+
 }  // namespace
 
 std::vector<KeyPart> key_parts(const Family& family) {
@@ -431,7 +470,8 @@ std::string cpp_comment(std::string_view text) {
 }
 
 std::string family_code(const Family& family) {
-  return refusal_function(family) + key_function(family) + launch_function(family);
+  return refusal_function(family) + key_function(family) + launch_function(family) +
+         time_function(family);
 }
 
 bool needs_resident_blocks(const Family& family) {

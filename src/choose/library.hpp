@@ -114,11 +114,12 @@ struct LibraryFeatures {
 /// Makes a C++ comment of one line, "// text", which no text can end or continue.
 [[nodiscard]] std::string cpp_comment(std::string_view text);
 
-/// Makes three C++ functions from a family's expressions, for the source of an exported library:
+/// Makes C++ functions from a family's expressions, for the source of an exported library:
 ///
 ///   const char* refusal_NAME(const double* p, const Facts& f);     why a problem is not valid
 ///   int key_NAME(const double* p, const Facts& f, double* key);    kernel_key(); its length
 ///   void launch_NAME(const double* p, const Facts& f, LaunchBuilder& b);
+///   void time_NAME(const double* p, const Facts& f, TimeModel& m);   if the family has a model
 ///
 /// `p` has the values of a configuration's parameters. runtime/kernel_table.hpp has the rest.
 [[nodiscard]] std::string family_code(const Family& family);

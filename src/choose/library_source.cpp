@@ -59,6 +59,10 @@ std::string externs(const Library& library) {
   return text + "}\n\n";
 }
 
+bool has_model(const Library& library, const LibraryConfig& one) {
+  return library.families.of(one.config).estimate.model.has_value();
+}
+
 /// The functions of one configuration, which call those of its family with its values.
 std::string config_functions(const Library& library, std::size_t index) {
   const LibraryConfig& one = library.configs[index];
@@ -83,12 +87,18 @@ int kernel_{0}(const Facts& f) {{
   return find_kernel(key, parts, kKeys{0}, kCodes{0}, {6});
 }}
 void launch_{0}(const Facts& f, LaunchBuilder& b) {{ launch_{1}(kParameters{0}, f, b); }}
-
+{8}
 )",
       index, family, numbers(parameters), keys.empty() ? "    0.0,\n" : keys,
       cpp_comment(short_form(library.families.of(one.config), one.config)),
       codes.empty() ? "0" : fmt::format("{}", fmt::join(codes, ", ")), codes.size(),
-      key_length(library.families.of(one.config)));
+      key_length(library.families.of(one.config)),
+      has_model(library, one)
+          ? fmt::format(
+                "void time_{0}(const Facts& f, TimeModel& m) {{ time_{1}(kParameters{0}, f, "
+                "m); }}\n",
+                index, family)
+          : "");
 }
 
 std::string configurations_code(const Library& library) {
@@ -98,10 +108,11 @@ std::string configurations_code(const Library& library) {
     const Config& config = library.configs[i].config;
     const Family& family = library.families.of(config);
     functions += config_functions(library, i);
-    rows += fmt::format("    {{{0}, {1}, {2}, {3}, {4}, refusal_{5}, kernel_{5}, launch_{5}}},\n",
-                        cpp_string(short_form(family, config)), cpp_string(family.name),
-                        family.min_arch.sm, flag(family.min_arch.suffix != '\0'),
-                        flag(family.arguments.standard), i);
+    rows += fmt::format(
+        "    {{{0}, {1}, {2}, {3}, {4}, refusal_{5}, kernel_{5}, launch_{5}, {6}}},\n",
+        cpp_string(short_form(family, config)), cpp_string(family.name), family.min_arch.sm,
+        flag(family.min_arch.suffix != '\0'), flag(family.arguments.standard), i,
+        has_model(library, library.configs[i]) ? fmt::format("time_{}", i) : "nullptr");
   }
   return functions + array("Configuration", "kConfigurations", rows);
 }
@@ -168,6 +179,16 @@ std::string defaults_code(const runtime::Table& table) {
   return array("Default", "kDefaults", rows);
 }
 
+std::string fits_code(const runtime::Table& table) {
+  const auto row_of = [](const runtime::Fit& fit) {
+    return fmt::format("    {{{}, {{{}}}, {}, {{{}, {}, {{{}}}}}}},\n", fit.gpu,
+                       fmt::join(fit.kind, ", "), fit.configuration, cpp_number(fit.time.log_us),
+                       cpp_number(fit.time.log_slope),
+                       numbers({fit.time.parts.begin(), fit.time.parts.end()}));
+  };
+  return array("Fit", "kFits", joined(items_of(table.fits), "", row_of));
+}
+
 constexpr std::string_view kRuntime = "src/runtime/";
 constexpr std::string_view kPackage = "src/runtime/package/";
 constexpr std::string_view kTorch = "src/runtime/torch/";
@@ -193,13 +214,13 @@ std::string library_source(const Library& library) {
   text += "namespace fatune_attention::detail {\nnamespace {\n\n";
   text += families_code(library) + kernels_code(library) + configurations_code(library);
   text += gpus_code(table.table()) + rows_code(table.table()) + defaults_code(table.table());
+  text += fits_code(table.table());
   text += "}  // namespace\n\n";
   text += fmt::format(
       "const Table kTable{{{{kKernels, {}}}, {{kConfigurations, {}}}, {{kGpus, {}}}, {{kRows, "
-      "{}}}, "
-      "{{kDefaults, {}}}}};\n\n",
+      "{}}}, {{kDefaults, {}}}, {{kFits, {}}}}};\n\n",
       library.codes.size(), library.configs.size(), table.table().gpus.count,
-      table.table().rows.count, table.table().defaults.count);
+      table.table().rows.count, table.table().defaults.count, table.table().fits.count);
   return text + "}  // namespace fatune_attention::detail\n";
 }
 

@@ -1,9 +1,14 @@
 #include "choose/tuned_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "choose/time_fit.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
@@ -14,25 +19,29 @@ namespace {
 
 namespace runtime = fatune_attention::detail;
 
-/// Asks why_not, and keeps the first reason why a configuration is not eligible.
+/// Asks the rules, and keeps the first reason why a configuration is not eligible.
 class Eligibility {
  public:
-  Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)
+  Eligibility(const Problem& problem, const DeviceLimits& device, const ConfigRules& rules)
       : problem_(problem.seq_lens_kv.empty() || is_packed(problem)
                      ? problem
                      : with_unknown_kv_lengths(problem)),
         device_(device),
-        why_not_(why_not) {}
+        rules_(rules) {}
 
   [[nodiscard]] bool takes(const Config& config) {
-    const auto reason =
-        problem_.latent
-            ? std::optional<std::string>("V is columns of K, as that of no tuned problem is")
-            : why_not_(config, problem_, device_);
+    const auto reason = why_not(config);
     if (reason && first_reason_.empty()) {
       first_reason_ = *reason;
     }
     return !reason;
+  }
+  [[nodiscard]] bool find_time(const Config& config, ModelTime& time) const {
+    const auto found = rules_.model_time && !why_not(config)
+                           ? rules_.model_time(config, problem_, device_)
+                           : std::nullopt;
+    time = found.value_or(ModelTime());
+    return found.has_value();
   }
   [[nodiscard]] std::string refusal() const {
     return first_reason_.empty() ? "the table is empty" : first_reason_;
@@ -40,12 +49,34 @@ class Eligibility {
 
  private:
   const Problem problem_;
+  [[nodiscard]] std::optional<std::string> why_not(const Config& config) const {
+    return problem_.latent ? "V is columns of K, as that of no tuned problem is"
+                           : rules_.why_not(config, problem_, device_);
+  }
+
   const DeviceLimits& device_;
-  const WhyNot& why_not_;
+  const ConfigRules& rules_;
   std::string first_reason_;
 };
 
-TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
+std::string short_form_in(const TunedTable& table, const Config& config) {
+  for (const TunedProblem& row : table.problems) {
+    if (const auto time = row.find(config); time != row.times.end()) {
+      return time->short_form;
+    }
+  }
+  return {};
+}
+
+TunedChoice choice_of(const TunedTable& table, const RuntimeTable& runtime_table,
+                      const runtime::Choice& choice) {
+  if (choice.step == ChoiceStep::predicted) {
+    const Config& config =
+        *runtime_table.configs().at(static_cast<std::size_t>(choice.configuration));
+    TunedChoice predicted{choice.step, config, short_form_in(table, config)};
+    predicted.predicted_us = choice.predicted_us;
+    return predicted;
+  }
   if (choice.row >= 0) {
     const auto row = static_cast<std::size_t>(choice.row);
     const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
@@ -70,15 +101,18 @@ std::optional<std::string> why_not_launched(const Family& family, const Config& 
   return std::nullopt;
 }
 
-LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
+LeftOut leave_out(const TunedTable& table, std::size_t row, const ConfigRules& rules) {
   const TunedProblem& tuned = table.problems[row];
   LeftOut left{
-      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
+      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), rules)};
   const auto time = tuned.find(left.choice.config);
   if (time != tuned.times.end()) {
     left.is_winner = time == tuned.times.begin();
     left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
     left.regret_percent = time->regret_percent;
+    if (const auto predicted_us = left.choice.predicted_us) {
+      left.time_error_percent = 100.0 * (time->time_us / *predicted_us - 1.0);
+    }
   }
   return left;
 }
@@ -88,27 +122,91 @@ std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
   return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
 }
 
-ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
-  for (const ChoiceStep surely :
-       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
-    const RegretSummary regrets = summarize_regrets(left_out, surely);
-    if (surely >= step && regrets.known > 0) {
-      return {regrets.median_percent, regrets.worst_percent, regrets.known};
-    }
-  }
-  return {};
+constexpr std::size_t kLeastLeftOut = 5;
+
+/// `of` gives the number of a problem.
+template <typename Of>
+Spread spread_of(const std::vector<LeftOut>& left_out, Of of) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  std::vector<double> numbers =
+      mapped(left_out, [&](const LeftOut& left) { return of(left).value_or(kUnknown); });
+  std::ranges::sort(numbers);
+  const auto known = [](double number) {
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+  };
+  return {known(median_of_sorted(numbers)), known(numbers.back())};
 }
 
-ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                               const TunedChoice& choice, bool has_lengths) {
+/// Nothing: too few were chosen for in this way.
+std::optional<Expectation> expectation_of(const std::vector<LeftOut>& left_out) {
+  if (left_out.size() < kLeastLeftOut) {
+    return std::nullopt;
+  }
+  return Expectation{spread_of(left_out, [](const LeftOut& left) { return left.regret_percent; }),
+                     spread_of(left_out,
+                               [](const LeftOut& left) {
+                                 const auto& error = left.time_error_percent;
+                                 return error ? std::optional(std::abs(*error)) : std::nullopt;
+                               }),
+                     summarize_regrets(left_out).known};
+}
+
+/// Those for which the step made the choice, and which are as far from other rows as the choice's
+/// problem, or farther.
+std::vector<LeftOut> as_far(const std::vector<LeftOut>& left_out, ChoiceStep step,
+                            const Distance& distance) {
+  return filtered(left_out, [&](const LeftOut& left) {
+    return left.choice.step == step && !(left.choice.distance < distance);
+  });
+}
+
+Expectation expectation(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                        const TunedChoice& choice, bool has_lengths) {
   if (!choice.untuned.empty() || has_lengths) {
     return {};
   }
   if (choice.step == ChoiceStep::exact) {
     const auto regret = regret_on(table.problems[*choice.row], choice.config);
-    return {regret, regret, 1};
+    return {{regret, regret}, {}, 1};
   }
-  return regret_left_out(left_out, choice.step);
+  if (choice.step == ChoiceStep::predicted) {
+    return expectation_of(as_far(left_out, choice.step, choice.distance)).value_or(Expectation());
+  }
+  for (const ChoiceStep surely :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+    const auto found = expectation_of(as_far(left_out, surely, choice.distance));
+    if (surely >= choice.step && found) {
+      return *found;
+    }
+  }
+  return {};
+}
+
+/// The distance of the nearest row of the problem's kind on the GPU whose times predict.
+Distance distance_of_fits(const runtime::Table& table, const runtime::Wanted& wanted,
+                          const runtime::TunedGpu& gpu) {
+  const runtime::Kind kind = runtime::kind_of(wanted.problem);
+  const int predicting = runtime::predicting_gpu(table, kind, gpu);
+  const Coordinates coordinates = runtime::coordinates_of(wanted, gpu.sm_count);
+  std::optional<Distance> nearest;
+  for (int i = 0; i < table.rows.count; ++i) {
+    const runtime::Row& row = table.rows[i];
+    if (row.gpu != predicting || runtime::kind_of(row.problem) != kind) {
+      continue;
+    }
+    const Coordinates of_row =
+        runtime::coordinates_of({row.problem, row.layout_bhsd}, table.gpus[row.gpu].sm_count);
+    const Distance distance =
+        nearness(of_row, coordinates, runtime::has_few_queries(wanted.problem)).distance;
+    nearest = nearest && !(distance < *nearest) ? nearest : distance;
+  }
+  return nearest.value_or(Distance());
+}
+
+bool is_fitted_on(const TunedTable& table, const Config& config, const DeviceLimits& device) {
+  return std::ranges::any_of(table.fits, [&](const FittedTime& fitted) {
+    return fitted.config == config && fitted.gpu == model_of(device);
+  });
 }
 
 }  // namespace
@@ -133,17 +231,25 @@ std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
 }
 
 TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
-                         const DeviceLimits& device, const WhyNot& why_not) {
+                         const DeviceLimits& device, const ConfigRules& rules) {
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
   const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
   const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
-  Eligibility eligibility(problem, device, why_not);
-  const runtime::Choice choice =
-      runtime::choose(runtime_table.table(), wanted, runtime_gpu(model), [&](int configuration) {
-        return eligibility.takes(*runtime_table.configs()[static_cast<std::size_t>(configuration)]);
+  Eligibility eligibility(problem, device, rules);
+  const auto config = [&](int configuration) -> const Config& {
+    return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
+  };
+  const runtime::Choice choice = runtime::choose(
+      runtime_table.table(), wanted, runtime_gpu(model),
+      [&](int configuration) { return eligibility.takes(config(configuration)); },
+      [&](int configuration, ModelTime& time) {
+        return eligibility.find_time(config(configuration), time);
       });
-  TunedChoice chosen = choice_of(table, choice);
+  TunedChoice chosen = choice_of(table, runtime_table, choice);
+  if (chosen.step == ChoiceStep::predicted) {
+    chosen.distance = distance_of_fits(runtime_table.table(), wanted, runtime_gpu(model));
+  }
   if (chosen.step == ChoiceStep::refused) {
     chosen.refusal = eligibility.refusal();
   }
@@ -151,21 +257,44 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   return chosen;
 }
 
-WhyNot families_say(const FamilySet& families) {
-  return [&families](const Config& config, const Problem& problem,
-                     const DeviceLimits& device) -> std::optional<std::string> {
-    const Family& family = families.of(config);
-    try {
-      return why_not_launched(family, config, problem, device);
-    } catch (const Error& error) {
-      return "the problem is too large for it: " + error.what_was_wrong();
-    }
+std::vector<Config> predicted_order(const TunedTable& table, const Problem& problem,
+                                    const DeviceLimits& device, const ConfigRules& rules) {
+  const RuntimeTable runtime_table(table);
+  const GpuModel model = model_of(device);
+  const Eligibility eligibility(problem, device, rules);
+  const auto config = [&](int configuration) -> const Config& {
+    return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
   };
+  const auto find_time = [&](int configuration, ModelTime& time) {
+    return eligibility.find_time(config(configuration), time);
+  };
+  std::vector<std::pair<double, Config>> predicted;
+  runtime::for_each_predicted(
+      runtime_table.table(), runtime::problem_of_rows(runtime_problem(problem)), runtime_gpu(model),
+      find_time,
+      [&](int configuration, double us) { predicted.emplace_back(us, config(configuration)); });
+  std::ranges::stable_sort(predicted);
+  return mapped(predicted, [](auto& one) { return std::move(one.second); });
 }
 
-std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
+ConfigRules families_say(const FamilySet& families) {
+  return {[&families](const Config& config, const Problem& problem,
+                      const DeviceLimits& device) -> std::optional<std::string> {
+            const Family& family = families.of(config);
+            try {
+              return why_not_launched(family, config, problem, device);
+            } catch (const Error& error) {
+              return "the problem is too large for it: " + error.what_was_wrong();
+            }
+          },
+          [&families](const Config& config, const Problem& problem, const DeviceLimits& device) {
+            return find_model_time({families.of(config), config, problem, device});
+          }};
+}
+
+std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules) {
   return mapped(indices_of(table.problems),
-                [&](std::size_t row) { return leave_out(table, row, why_not); });
+                [&](std::size_t row) { return leave_out(table, row, rules); });
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
@@ -195,15 +324,24 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
 }
 
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                   const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
-  Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
+                   const Problem& problem, const DeviceLimits& device, const ConfigRules& rules) {
+  Prediction prediction{problem, choose_tuned(table, problem, device, rules), {}, {}};
   prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
     return Neighbour{near, regret_on(row, prediction.choice.config)};
   });
-  prediction.regret =
-      expected_regret(table, left_out, prediction.choice,
-                      runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv);
+  TunedChoice& choice = prediction.choice;
+  if (choice.step == ChoiceStep::predicted && choice.untuned.empty() &&
+      as_far(left_out, choice.step, choice.distance).empty() && !left_out.empty()) {
+    choice.untuned = fmt::format(
+        "all numbers together: {:.1f} octaves from the nearest tuned problem; no tuned problem is "
+        "as far from the others",
+        choice.distance.octaves);
+  }
+  const bool has_lengths = runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv;
+  if (choice.step != ChoiceStep::predicted || is_fitted_on(table, choice.config, device)) {
+    prediction.expected = expectation(table, left_out, choice, has_lengths);
+  }
   return prediction;
 }
 

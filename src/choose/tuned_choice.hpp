@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@ using fatune_attention::detail::Buckets;
 using fatune_attention::detail::buckets_of;
 using fatune_attention::detail::Coordinates;
 using fatune_attention::detail::Distance;
+using fatune_attention::detail::ModelTime;
 using fatune_attention::detail::Nearness;
 using fatune_attention::detail::nearness;
 
@@ -48,8 +50,11 @@ struct TunedChoice {
   std::string short_form;            ///< empty: refused
   std::optional<std::size_t> row{};  ///< index of TunedTable::problems; absent: default, or refused
   std::optional<std::size_t> fallback{};  ///< index of TunedTable::defaults
-  Distance distance{};                    ///< from the row
-  std::string refusal{};                  ///< why none is eligible; else empty
+  /// From the row; if it was predicted, from the nearest row of its kind whose time the prediction
+  /// is made from.
+  Distance distance{};
+  std::optional<double> predicted_us{};  ///< absent: it was not predicted
+  std::string refusal{};                 ///< why none is eligible; else empty
   /// What is unlike all tuned problems (runtime/choose.hpp); empty: the problem is in the
   /// range that was tuned, or refused.
   std::string untuned{};
@@ -59,17 +64,36 @@ struct TunedChoice {
 using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 
+/// What a choice asks about configurations.
+struct ConfigRules {
+  WhyNot why_not;
+  /// Evaluates the model of a configuration's time; nothing: its family has none.
+  std::function<std::optional<ModelTime>(const Config&, const Problem&, const DeviceLimits&)>
+      model_time;
+
+  template <std::convertible_to<WhyNot> Rule>
+  ConfigRules(Rule rule)  // NOLINT(google-explicit-constructor): without models
+      : why_not(std::move(rule)) {}
+  ConfigRules(WhyNot of, decltype(model_time) model)
+      : why_not(std::move(of)), model_time(std::move(model)) {}
+};
+
 /// The configuration that an exported library chooses for a problem on a device
 /// (runtime/choose.hpp), by the rows of problem_of_rows(). Where sequences have different numbers
-/// of keys and are not packed, why_not is asked about with_unknown_kv_lengths() of the problem.
+/// of keys and are not packed, the rules are asked about with_unknown_kv_lengths() of the problem.
 /// Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
-                                       const DeviceLimits& device, const WhyNot& why_not);
+                                       const DeviceLimits& device, const ConfigRules& rules);
 
-/// Returns a check by the families' own rules: values that the kernel knows, its rules of validity
-/// for the problem and the device, and the device's limits. A problem on which an expression fails,
-/// such as one that is too large for the arguments, is refused. `families` must outlive the result.
-[[nodiscard]] WhyNot families_say(const FamilySet& families);
+/// Returns the families' own rules: values that the kernel knows, its rules of validity for the
+/// problem and the device, and the device's limits. A problem on which an expression fails, such as
+/// one that is too large for the arguments, is refused. `families` must outlive the result.
+[[nodiscard]] ConfigRules families_say(const FamilySet& families);
+
+/// The configurations whose times on the problem are predicted, the fastest first.
+[[nodiscard]] std::vector<Config> predicted_order(const TunedTable& table, const Problem& problem,
+                                                  const DeviceLimits& device,
+                                                  const ConfigRules& rules);
 
 /// The choice for a tuned problem if it had not been tuned.
 struct LeftOut {
@@ -80,8 +104,11 @@ struct LeftOut {
   /// The percentage by which it is slower than the winner. Absent: its time on this problem is not
   /// known.
   std::optional<double> regret_percent{};
+  /// The percentage by which its time is longer than predicted. Absent: one of the two is not
+  /// known.
+  std::optional<double> time_error_percent{};
 };
-[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not);
+[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules);
 
 struct RegretSummary {
   std::size_t problems = 0;
@@ -105,15 +132,23 @@ struct Neighbour {
   std::optional<double> regret_percent;
 };
 
-/// The likely regret of a choice. An exact choice has its own regret. Any other choice for a
-/// problem in the range that was tuned has the regrets of the tuned problems for which the same
-/// step made the choice when they were left out in turn. If none is known, those of the next less
-/// sure step are used. Outside that range nothing is known, nor for a problem with lengths of keys,
-/// which no row has.
-struct ExpectedRegret {
-  std::optional<double> typical_percent;  ///< median; absent: unknown
-  std::optional<double> worst_percent;
-  std::size_t known = 0;  ///< number of regrets that these were computed from
+/// What is known of numbers of left-out problems: that of one problem may not be known. These count
+/// as greater than all others.
+struct Spread {
+  std::optional<double> typical_percent;  ///< median; absent: that of a problem whose is unknown
+  std::optional<double> worst_percent;    ///< absent: some are unknown
+};
+
+/// How good a choice is likely to be. An exact choice has its own regret. Any other choice for a
+/// problem in the range that was tuned is as good as those for the tuned problems that were left
+/// out in turn, for which the same step made the choice, and which are no nearer to the others. If
+/// there are fewer than five, those of the next less sure step are used, but for predicted choices.
+/// Outside that range nothing is known, nor for a problem with lengths of keys, which no row has,
+/// nor of times that are predicted from another GPU's.
+struct Expectation {
+  Spread regret;
+  Spread time_error;      ///< of the predicted time, without its sign
+  std::size_t known = 0;  ///< number of problems whose regret is known
 };
 
 /// The choice for a problem, and how good it is likely to be.
@@ -121,12 +156,12 @@ struct Prediction {
   Problem problem;
   TunedChoice choice;
   std::vector<Neighbour> neighbours;  ///< nearest first
-  ExpectedRegret regret;
+  Expectation expected;
 };
 
 /// `left_out`: leave_one_out() of the table.
 [[nodiscard]] Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                                  const Problem& problem, const DeviceLimits& device,
-                                 const WhyNot& why_not);
+                                 const ConfigRules& rules);
 
 }  // namespace fatune

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/ranges.hpp"
+#include "choose/time_fit.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
 
@@ -137,12 +138,14 @@ void finish_table(TunedTable& table) {
   auto& rows = table.problems;
   rows.erase(std::unique(rows.begin(), rows.end(), clash), rows.end());
   table.defaults = choose_defaults(table.problems);
+  table.fits = fit_times(table.problems);
 }
 
 TunedTable without_row(const TunedTable& table, std::size_t row) {
   TunedTable rest = table;
   rest.problems.erase(rest.problems.begin() + static_cast<std::ptrdiff_t>(row));
   rest.defaults = choose_defaults(rest.problems);
+  refit_without(rest, table.problems[row]);
   return rest;
 }
 
@@ -196,9 +199,13 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
                          static_cast<fatune_attention::DType>(known.dtype), known.d_head,
                          known.d_head_v, known.causal, known.few_queries, index_of(known.config)});
   }
+  for (const FittedTime& fitted : table.fits) {
+    fits_.push_back({gpu_indices.at(fitted.gpu), fitted.kind, index_of(fitted.config), fitted.fit});
+  }
   table_.gpus = list_of(gpus_);
   table_.rows = list_of(rows_);
   table_.defaults = list_of(defaults_);
+  table_.fits = list_of(fits_);
 }
 
 int RuntimeTable::index_of(const Config& config) {

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,23 @@ struct TunedTime {
   bool sources_recorded = false;  ///< measured with the kernel's sources at hand; false: unknown
 };
 
+/// What is known of a configuration's time on a row, beside the model of its family.
+struct KnownTime {
+  Config config;
+  Config like;  ///< the same with 0 in place of its element type: those of both have one fit
+  fatune_attention::detail::ModelTime model;
+  double us = 0.0;
+  bool at_least = false;  ///< its time is not known, but it lost the race: it takes this or longer
+};
+
 /// A row of the table: a problem that was tuned on a GPU.
 struct TunedProblem {
   GpuModel gpu;
   Problem problem;
   std::vector<TunedTime> times;  ///< best first; at least one
   std::size_t origin = 0;        ///< index of TunedTable::origins
+  /// For fit_times(). Null: the winner's family has no model, or nothing was evaluated.
+  std::shared_ptr<const std::vector<KnownTime>> known{};
 
   /// Finds the configuration's time. Returns times.end() if it is not known.
   [[nodiscard]] auto find(const Config& config) const {
@@ -84,12 +96,21 @@ struct DefaultConfig {
   double worst_regret_percent = 0.0;  ///< the greatest on those
 };
 
+/// What measured times on a GPU say of a configuration's time on problems of a kind.
+struct FittedTime {
+  GpuModel gpu;
+  fatune_attention::detail::Kind kind;
+  Config config;
+  fatune_attention::detail::TimeFit fit;
+};
+
 /// Tuned problems of any number of GPUs and families.
 struct TunedTable {
   std::vector<TunedOrigin> origins;
   std::map<GpuModel, DeviceLimits> gpus;
   std::vector<TunedProblem> problems;  ///< sorted by GPU, type, d_head, mask, length; each once
   std::vector<DefaultConfig> defaults;
+  std::vector<FittedTime> fits{};  ///< fit_times() of the rows
   std::vector<SkippedResult> skipped;
 };
 
@@ -100,7 +121,7 @@ struct TunedTable {
 /// fastest winner. Chooses the defaults: for each GPU, type, head dimensions, mask, few queries or
 /// more, and family, the configuration that is measured on the most rows; of several, the one with
 /// the least geometric mean of its times over the winners', then the least worst regret, then the
-/// first in configuration order.
+/// first in configuration order. Fits the times.
 void finish_table(TunedTable& table);
 
 /// The table as if that row had not been tuned.
@@ -137,6 +158,7 @@ class RuntimeTable {
   std::vector<std::vector<fatune_attention::detail::RowConfig>> row_configs_;
   std::vector<fatune_attention::detail::Row> rows_;
   std::vector<fatune_attention::detail::Default> defaults_;
+  std::vector<fatune_attention::detail::Fit> fits_;
   fatune_attention::detail::Table table_{};
 };
 

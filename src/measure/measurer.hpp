@@ -12,8 +12,8 @@
 #include "model/kernel_code.hpp"
 #include "model/measure_policy.hpp"
 #include "model/outcome.hpp"
+#include "model/part_tail.hpp"
 #include "model/problem.hpp"
-#include "model/tile_schedule.hpp"
 
 // The lists of members are those of the worker's messages (docs/worker-protocol.md).
 namespace fatune {

@@ -6,8 +6,8 @@
 
 #include "model/device_limits.hpp"
 #include "model/measure_policy.hpp"
+#include "model/part_tail.hpp"
 #include "model/problem.hpp"
-#include "model/tile_schedule.hpp"
 
 namespace fatune {
 

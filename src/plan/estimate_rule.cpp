@@ -17,9 +17,6 @@ namespace {
 /// In the order of TileOrder.
 constexpr std::array<std::string_view, 4> kTileOrders{"even", "in_turn", "when_free", "one_ahead"};
 
-// Rows of one head. More of them are represented by this many, because each costs an evaluation.
-constexpr std::int64_t kMostRows = 4096;
-
 TileOrder read_order(const JsonNode& node) {
   const auto* const found = std::ranges::find(kTileOrders, node.text());
   if (found == kTileOrders.end()) {
@@ -81,8 +78,12 @@ class ModelEvaluation {
   }
 
   [[nodiscard]] TimeModel model() {
-    return {clocks(rule_.launch_clocks), clocks(rule_.tile_clocks), clocks(rule_.step_clocks),
-            schedule()};
+    TimeModel model;
+    model.launch_clocks = clocks(rule_.launch_clocks);
+    model.tile_clocks = clocks(rule_.tile_clocks);
+    model.step_clocks = clocks(rule_.step_clocks);
+    set(model.schedule);
+    return model;
   }
 
  private:
@@ -100,22 +101,17 @@ class ModelEvaluation {
     return static_cast<std::int64_t>(at_least(1.0, of));
   }
 
-  [[nodiscard]] TileSchedule schedule() {
+  void set(TileSchedule& schedule) {
     const TileScheduleRule& rule = rule_.schedule;
-    const std::int64_t rows = count(rule.rows);
-    const std::int64_t listed = std::min(rows, kMostRows);
-    TileSchedule schedule{rule.order.of(scope_),
-                          count(rule.sms),
-                          count(rule.heads),
-                          count(rule.section_heads),
-                          {},
-                          1.0};
-    schedule.rows_each = static_cast<double>(rows) / static_cast<double>(listed);
-    for (std::int64_t i = 0; i < listed; ++i) {
-      scope_[rule.row_symbol] = static_cast<double>(i * rows / listed);
-      schedule.row_steps.push_back(clocks(rule.steps));
+    schedule.order = rule.order.of(scope_);
+    schedule.sms = count(rule.sms);
+    schedule.heads = count(rule.heads);
+    schedule.section_heads = count(rule.section_heads);
+    schedule.list_rows(count(rule.rows));
+    for (int i = 0; i < schedule.rows; ++i) {
+      scope_[rule.row_symbol] = schedule.row(i);
+      schedule.row_steps.at(static_cast<std::size_t>(i)) = clocks(rule.steps);
     }
-    return schedule;
   }
 
   const TimeModelRule& rule_;

@@ -6,7 +6,6 @@
 #include "base/json_file.hpp"
 #include "model/device_limits.hpp"
 #include "model/problem.hpp"
-#include "model/tile_schedule.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

@@ -19,10 +19,10 @@
 #include "model/kernel_code.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
-#include "model/tile_schedule.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
 #include "plan/reason.hpp"
+#include "runtime/time_model.hpp"
 
 namespace fatune_attention::detail {
 enum class Call : int;  // runtime/launch_builder.hpp
@@ -200,6 +200,10 @@ struct SharedTensorRule {
   Expression swizzle_bytes;
   Expression swizzle_rows;  ///< 0: 128 / swizzle_bytes
 };
+
+using fatune_attention::detail::TileOrder;
+using fatune_attention::detail::TileSchedule;
+using fatune_attention::detail::TimeModel;
 
 /// How tiles of queries are distributed over SMs: TileSchedule as expressions.
 struct TileScheduleRule {

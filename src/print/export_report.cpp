@@ -60,8 +60,8 @@ std::vector<ExportDefault> defaults_of(const ExportReport& report) {
 std::vector<StepRegrets> regrets_of(const ExportReport& report) {
   std::vector<StepRegrets> rows;
   for (const ChoiceStep step :
-       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch,
-        ChoiceStep::nearest, ChoiceStep::fallback, ChoiceStep::refused}) {
+       {ChoiceStep::predicted, ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
+        ChoiceStep::same_arch, ChoiceStep::nearest, ChoiceStep::fallback, ChoiceStep::refused}) {
     const RegretSummary regrets = summarize_regrets(report.left_out, step);
     if (regrets.problems > 0) {
       rows.push_back({std::string(choice_step_name(step)), regrets});
@@ -373,11 +373,16 @@ Fields<PredictionRow> prediction_fields() {
        [](auto& p) { return if_any(row_of(p), [](auto& row) { return describe(row.problem); }); }},
       {"tuned_on_gpu", "of", kProgramsOnly,
        [](auto& p) { return if_any(row_of(p), [](auto& row) { return row.gpu.name; }); }},
-      {"expected_regret_percent", "expected %", decimals(2),
-       [](auto& p) { return p.prediction.regret.typical_percent; }},
+      {"predicted_us", "us", decimals(1), [](auto& p) { return p.prediction.choice.predicted_us; }},
+      {"expected_time_error_percent", "within %", decimals(1),
+       [](auto& p) { return p.prediction.expected.time_error.typical_percent; }},
+      {"worst_time_error_percent", "worst", kProgramsOnly,
+       [](auto& p) { return p.prediction.expected.time_error.worst_percent; }},
+      {"expected_regret_percent", "regret %", decimals(2),
+       [](auto& p) { return p.prediction.expected.regret.typical_percent; }},
       {"worst_regret_percent", "worst %", decimals(2),
-       [](auto& p) { return p.prediction.regret.worst_percent; }},
-      {"regrets_known", "of", [](auto& p) { return p.prediction.regret.known; }},
+       [](auto& p) { return p.prediction.expected.regret.worst_percent; }},
+      {"regrets_known", "of", [](auto& p) { return p.prediction.expected.known; }},
       {"untuned", "untuned", kProgramsOnly,
        [](auto& p) { return text_or_none(p.prediction.choice.untuned); }},
       {"measure_with", "measure with", kProgramsOnly, measuring_command},

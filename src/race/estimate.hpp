@@ -6,21 +6,11 @@
 #include "model/device_limits.hpp"
 #include "model/emulation.hpp"
 #include "model/outcome.hpp"
-#include "model/tile_schedule.hpp"
+#include "runtime/time_model.hpp"
 
 namespace fatune {
 
-/// What one SM computes.
-struct TileShare {
-  double tiles = 0.0;
-  double steps = 0.0;
-};
-
-/// The share of the SM that finishes last, if a tile takes `tile_clocks` and each of its steps
-/// `step_clocks`. Of more than 4096 tiles, the first are taken to be shared evenly, unless they are
-/// computed in turn; of more than 65536, all are.
-[[nodiscard]] TileShare busiest_share(const TileSchedule& schedule, double tile_clocks,
-                                      double step_clocks);
+using fatune_attention::detail::TimeModel;
 
 /// The work of one launch for the whole problem, from the family's expressions, from counts, and
 /// from the artifact's facts.

@@ -10,9 +10,9 @@
 #include "model/candidate_list.hpp"
 #include "model/measure_policy.hpp"
 #include "model/outcome.hpp"
+#include "model/part_tail.hpp"
 #include "model/report.hpp"
 #include "model/statistics.hpp"
-#include "model/tile_schedule.hpp"
 #include "race/race_policy.hpp"
 #include "race/round_course.hpp"
 

@@ -110,6 +110,7 @@ struct Device {
 /// How a kernel was selected, the most reliable way first.
 enum class Step : int {
   exact,             ///< the problem was tuned on this GPU
+  predicted,         ///< its time, predicted from measured times of other problems, is the shortest
   same_bucket,       ///< a problem of the same buckets was tuned on this GPU
   neighbour_bucket,  ///< a problem of a neighbouring bucket was tuned on this GPU
   same_arch,         ///< one of the same or a neighbouring bucket was tuned on another GPU of this
@@ -134,10 +135,10 @@ struct Selection {
   Step step = Step::refused;
   int configuration = -1;   ///< index of a configuration of the library; -1: refused
   int kernel = -1;          ///< index of its machine code for this problem; -1: refused
-  int row = -1;             ///< index of the table's row; -1: a default, or refused
+  int row = -1;             ///< index of the table's row; -1: none made the choice
   const char* config = "";  ///< in short form
   const char* reason = "";  ///< why it is refused; else empty
-  double tuned_us = 0.0;    ///< the time measured for the row; 0 without a row
+  double tuned_us = 0.0;    ///< the time measured for the row, or the predicted one; else 0
   /// How much slower it is than the row's winner. Not a number: unknown, as for what is untuned,
   /// and for lengths of keys that differ, packed problems and pages, which no row has.
   double regret_percent = std::numeric_limits<double>::quiet_NaN();

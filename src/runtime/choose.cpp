@@ -341,6 +341,11 @@ Kind kind_of(const Problem& problem) {
           problem.window > 0 && !few ? 1 : 0};
 }
 
+Kind without_masks(Kind kind) {
+  std::fill(kind.begin() + kKernelParts, kind.end(), 0);
+  return kind;
+}
+
 bool same_work(const Wanted& a, const Wanted& b) {
   const auto key = [](const Wanted& of) {
     const Problem& p = of.problem;
@@ -391,6 +396,16 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
   return next;
 }
 
+std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
+  for (int index = 0; index < table.rows.count; ++index) {
+    const Row& row = table.rows[index];
+    if (is_this(table.gpus[row.gpu], gpu) && same_work({row.problem, row.layout_bhsd}, wanted)) {
+      return NearRow{Step::exact, {}, false, index};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,
                                          const TunedGpu& gpu, const DefaultPlace* last) {
   std::optional<DefaultPlace> next;
@@ -402,6 +417,21 @@ std::optional<DefaultPlace> next_default(const Table& table, const Problem& prob
     }
   }
   return next;
+}
+
+int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu) {
+  int found = -1;
+  for (int i = 0; i < table.fits.count; ++i) {
+    const int index = table.fits[i].gpu;
+    if (table.fits[i].kind != kind) {
+      continue;
+    }
+    if (is_this(table.gpus[index], gpu)) {
+      return index;
+    }
+    found = found < 0 && table.gpus[index].arch == gpu.arch ? index : found;
+  }
+  return found;
 }
 
 Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Step step) {
@@ -437,8 +467,8 @@ namespace fatune_attention {
 
 const char* step_name(Step step) {
   constexpr const char* kNames[] = {
-      "exact",   "same bucket", "neighbouring bucket", "same architecture", "nearest",
-      "default", "refused"};
+      "exact",   "predicted", "same bucket", "neighbouring bucket", "same architecture",
+      "nearest", "default",   "refused"};
   return kNames[static_cast<int>(step)];
 }
 

@@ -41,11 +41,9 @@ using Buckets = std::array<int, 7>;
 Coordinates coordinates_of(const Wanted& wanted, int sm_count);
 Buckets buckets_of(const Coordinates& coordinates);
 
-/// What problems that differ only in their coordinates have in common: element type, d_head,
-/// d_head_v, whether they have a softcap, sinks, and few queries; unless they have few, whether
-/// they are causal, and whether they have a window.
-using Kind = std::array<std::int64_t, 8>;
 Kind kind_of(const Problem& problem);
+/// The kind of machine code for a kind of problems: masks often are arguments.
+Kind without_masks(Kind kind);
 
 /// Whether two problems are the same for a kernel's time. The softmax scale, which is an argument,
 /// does not count. Only this tells a problem whose lengths of keys differ from the one in which
@@ -81,6 +79,9 @@ bool operator<(const NearRow& a, const NearRow& b);  ///< by the members in orde
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                                      const NearRow* last);
 
+/// Returns the row of the problem itself on this GPU.
+std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
+
 /// The place of a default in the order in which defaults are tried. Defaults for few queries, or
 /// for more, as the problem has them, come first; of these, defaults of this GPU before those of
 /// its architecture, and these before those of other architectures. Among these, defaults that
@@ -97,34 +98,87 @@ std::optional<DefaultPlace> next_default(const Table& table, const Problem& prob
 struct Choice {
   Step step = Step::refused;
   int configuration = -1;
-  int row = -1;       ///< -1: a default, or refused
-  int fallback = -1;  ///< index of the default; -1: none
-  int place = -1;     ///< among the row's configurations
-  Distance distance;  ///< from the row
+  int row = -1;               ///< -1: none made the choice
+  int fallback = -1;          ///< index of the default; -1: none
+  int place = -1;             ///< among the row's configurations
+  Distance distance;          ///< from the row
+  double predicted_us = 0.0;  ///< 0: it was not predicted
 };
 
-/// Chooses the best eligible configuration of the nearest row. Rows without an eligible
-/// configuration are skipped. If there is no row, a default is chosen. `eligible(configuration)`
-/// says whether a configuration can be used.
+/// Chooses the best eligible configuration of a row. `eligible(configuration)` says whether a
+/// configuration can be used.
 template <typename Eligible>
-Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible) {
-  std::optional<NearRow> near = next_near_row(table, wanted, gpu, nullptr);
-  for (; near; near = next_near_row(table, wanted, gpu, &*near)) {
-    const Row& row = table.rows[near->row];
-    for (int place = 0; place < row.config_count; ++place) {
-      if (eligible(row.configs[place].configuration)) {
-        return {near->step, row.configs[place].configuration, near->row, -1, place, near->distance};
-      }
-    }
-  }
-  std::optional<DefaultPlace> fallback = next_default(table, wanted.problem, gpu, nullptr);
-  for (; fallback; fallback = next_default(table, wanted.problem, gpu, &*fallback)) {
-    const int configuration = table.defaults[fallback->index].configuration;
-    if (eligible(configuration)) {
-      return {Step::fallback, configuration, -1, fallback->index, -1, {}};
+Choice best_of_row(const Table& table, const NearRow& near, Eligible& eligible) {
+  const Row& row = table.rows[near.row];
+  for (int place = 0; place < row.config_count; ++place) {
+    if (eligible(row.configs[place].configuration)) {
+      return {near.step, row.configs[place].configuration, near.row, -1, place, near.distance};
     }
   }
   return {};
+}
+
+/// The GPU of the table whose measured times predict those of a kind of problems on `gpu`: this
+/// one, else the first of its architecture. Returns -1 if there is none.
+int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu);
+
+/// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted.
+/// `find_time(configuration, time)` returns whether the configuration can be used, and its family
+/// has a model, which it evaluates.
+template <typename FindTime, typename Use>
+void for_each_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
+                        FindTime& find_time, Use use) {
+  const Kind kind = kind_of(problem);
+  const int predicting = predicting_gpu(table, kind, gpu);
+  for (int i = 0; predicting >= 0 && i < table.fits.count; ++i) {
+    const Fit& fit = table.fits[i];
+    ModelTime time;
+    if (fit.gpu == predicting && fit.kind == kind && find_time(fit.configuration, time)) {
+      use(fit.configuration, predicted_us(fit.time, time));
+    }
+  }
+}
+
+/// Chooses the configuration with the least predicted time.
+template <typename FindTime>
+Choice choose_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
+                        FindTime& find_time) {
+  Choice best;
+  for_each_predicted(table, problem, gpu, find_time, [&](int configuration, double us) {
+    if (best.configuration < 0 || us < best.predicted_us) {
+      best = {Step::predicted, configuration, -1, -1, -1, {}, us};
+    }
+  });
+  return best;
+}
+
+/// Chooses the best eligible configuration of the problem's own row, else the one with the least
+/// predicted time, else the best one of the nearest row. Rows without an eligible configuration are
+/// skipped. If there is no row, a default is chosen.
+template <typename Eligible, typename FindTime>
+Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible,
+              FindTime find_time) {
+  Choice choice;
+  std::optional<NearRow> near = exact_row(table, wanted, gpu);
+  if (near) {
+    choice = best_of_row(table, *near, eligible);
+  }
+  if (choice.configuration < 0) {
+    choice = choose_predicted(table, wanted.problem, gpu, find_time);
+  }
+  while (choice.configuration < 0 &&
+         (near = next_near_row(table, wanted, gpu, near ? &*near : nullptr))) {
+    choice = best_of_row(table, *near, eligible);
+  }
+  std::optional<DefaultPlace> fallback;
+  while (choice.configuration < 0 &&
+         (fallback = next_default(table, wanted.problem, gpu, fallback ? &*fallback : nullptr))) {
+    const int configuration = table.defaults[fallback->index].configuration;
+    if (eligible(configuration)) {
+      choice = {Step::fallback, configuration, -1, fallback->index, -1, {}};
+    }
+  }
+  return choice;
 }
 
 /// Says how a problem differs from all rows that could speak for it: those of the GPU's

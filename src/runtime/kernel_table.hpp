@@ -1,9 +1,12 @@
 // The contents of a generated library: its tables, and how each configuration is launched.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "attention.hpp"
+#include "time_model.hpp"
 
 namespace fatune_attention::detail {
 
@@ -42,6 +45,8 @@ struct Configuration {
   int (*kernel)(const Facts&);
   /// Describes the launch, and the workspace, to the builder.
   void (*launch)(const Facts&, LaunchBuilder&);
+  /// Evaluates the family's model of its time. Null: it has none.
+  void (*time)(const Facts&, TimeModel&);
 };
 
 /// The machine code of one kernel.
@@ -89,6 +94,19 @@ struct Default {
   int configuration;
 };
 
+/// What problems that differ only in their numbers have in common: element type, d_head, d_head_v,
+/// whether they have a softcap, sinks, and few queries; unless they have few, whether they are
+/// causal, and whether they have a window.
+using Kind = std::array<std::int64_t, 8>;
+
+/// What measured times on a GPU say of a configuration's time on problems of a kind.
+struct Fit {
+  int gpu;
+  Kind kind;
+  int configuration;
+  TimeFit time;
+};
+
 template <typename Item>
 struct List {
   const Item* items;
@@ -103,6 +121,7 @@ struct Table {
   List<TunedGpu> gpus;
   List<Row> rows;
   List<Default> defaults;
+  List<Fit> fits;
 };
 
 /// Defined by the generated source.

@@ -68,20 +68,19 @@ Selection refused(const char* reason) {
   return selection;
 }
 
-/// Asks about one configuration after another. `last` is the answer for the one that is taken.
+/// Asks about one configuration after another, and keeps the first reason why one is refused.
 struct Questions {
   const Request& request;
-  Answer last = {};
   const char* first_refusal = "the library has no configurations";
   bool has_refused = false;
 
   bool operator()(int configuration) {
-    last = ask(configuration, request);
-    if (last.refusal != nullptr && !has_refused) {
-      first_refusal = last.refusal;
+    const char* const refusal = ask(configuration, request).refusal;
+    if (refusal != nullptr && !has_refused) {
+      first_refusal = refusal;
       has_refused = true;
     }
-    return last.refusal == nullptr;
+    return refusal == nullptr;
   }
 };
 
@@ -95,6 +94,7 @@ Selection selection_of(const Choice& choice, const Answer& answer, const Untuned
   selection.row = choice.row;
   selection.config = kTable.configurations[choice.configuration].name;
   selection.workspace_bytes = answer.workspace_bytes;
+  selection.tuned_us = choice.predicted_us;
   if (choice.row >= 0) {
     const RowConfig& tuned = kTable.rows[choice.row].configs[choice.place];
     selection.tuned_us = tuned.time_us;
@@ -131,6 +131,17 @@ Answer ask(int configuration, const Request& request) {
     return refused_answer(fault);
   }
   return {kernel, builder.buffers().bytes(), nullptr};
+}
+
+bool find_time(int configuration, const Request& request, ModelTime& time) {
+  const Configuration& asked = kTable.configurations[configuration];
+  if (asked.time == nullptr || ask(configuration, request).refusal != nullptr) {
+    return false;
+  }
+  TimeModel model;
+  asked.time(request.facts, model);
+  time = model_time(model);
+  return time.clocks > 0.0;
 }
 
 MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal) {
@@ -198,12 +209,13 @@ Selection selection_for(const Problem& problem, const Request& request) {
   Questions questions{request};
   const Problem like = problem_of_rows(problem);
   const Wanted wanted{like, request.facts.layout_bhsd != 0.0};
-  const Choice choice =
-      choose(kTable, wanted, gpu, [&](int configuration) { return questions(configuration); });
+  const Choice choice = choose(
+      kTable, wanted, gpu, [&](int configuration) { return questions(configuration); },
+      [&](int configuration, ModelTime& time) { return find_time(configuration, request, time); });
   return choice.configuration < 0
              ? refused(questions.first_refusal)
-             : selection_of(choice, questions.last, untuned(kTable, wanted, gpu, choice.step),
-                            like.has_seq_lens_kv);
+             : selection_of(choice, ask(choice.configuration, request),
+                            untuned(kTable, wanted, gpu, choice.step), like.has_seq_lens_kv);
 }
 
 }  // namespace fatune_attention::detail

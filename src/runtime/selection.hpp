@@ -27,6 +27,10 @@ struct Answer {
 };
 Answer ask(int configuration, const Request& request);
 
+/// Evaluates the model of a configuration's time. Returns whether it can be used and its family has
+/// a model.
+bool find_time(int configuration, const Request& request, ModelTime& time);
+
 /// Everything that a selection depends on.
 using MemoKey = std::array<std::int64_t, 33>;
 MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal);

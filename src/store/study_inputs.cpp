@@ -17,6 +17,7 @@
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "base/version.hpp"
+#include "choose/time_fit.hpp"
 #include "choose/tuned_choice.hpp"
 #include "race/ranking.hpp"
 #include "store/open_store.hpp"
@@ -225,6 +226,7 @@ TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
   if (!store.off) {
     add_latest_runs(store, kernels, table);
   }
+  add_model_times(table, families);
   finish_table(table);
   return table;
 }
@@ -234,9 +236,14 @@ constexpr std::size_t kMostNear = 9;
 constexpr std::size_t kMostOfEach = 3;
 constexpr std::size_t kMost = 12;
 
+/// What is predicted to be fastest, else what was fast on the nearest problems.
 std::vector<Config> suggestions(const TunedTable& table, const Problem& problem,
-                                const DeviceLimits& limits) {
-  std::vector<Config> configs;
+                                const DeviceLimits& limits, const FamilySet& families) {
+  std::vector<Config> configs = predicted_order(table, problem, limits, families_say(families));
+  if (!configs.empty()) {
+    configs.resize(std::min(configs.size(), kMost));
+    return configs;
+  }
   std::vector<NearRow> rows = near_rows(table, problem, limits);
   rows.resize(std::min(rows.size(), kMostNear));
   for (const NearRow& near : rows) {
@@ -366,6 +373,7 @@ TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
   if (options.best_files.empty() && options.runs.empty()) {
     add_shipped(FileTree(), kernels, table);
   }
+  add_model_times(table, families);
   finish_table(table);
   check_not_empty(table);
   return table;
@@ -380,7 +388,7 @@ void suggest_tuned(const FamilySet& families, const StoreOptions& store, const D
                    std::vector<ProblemPlan>& problems) {
   const TunedTable table = load_known(store, families);
   for (ProblemPlan& plan : problems) {
-    plan.suggested = suggestions(table, plan.problem, limits);
+    plan.suggested = suggestions(table, plan.problem, limits, families);
   }
 }
 

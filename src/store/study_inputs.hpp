@@ -78,9 +78,9 @@ struct InputRuns {
 /// if no problem can be used. Throws Error(usage) if there is no such run.
 [[nodiscard]] TunedTable load_tuned(const TunedOptions& options, const FamilySet& families);
 
-/// Suggests to each problem's search what was fast on the nearest tuned problems: those that fatune
-/// ships and, unless the store is off, those of its latest runs. Throws Error(bad_file) and
-/// Error(io) as stored_runs().
+/// Suggests to each problem's search what is predicted to be fast, or what was on the nearest tuned
+/// problems: those that fatune ships and, unless the store is off, those of its latest runs. Throws
+/// Error(bad_file) and Error(io) as stored_runs().
 void suggest_tuned(const FamilySet& families, const StoreOptions& store, const DeviceLimits& limits,
                    std::vector<ProblemPlan>& problems);
 

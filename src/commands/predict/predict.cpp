@@ -69,12 +69,12 @@ ExitCode predict_choices(const PredictOptions& options) {
   const KernelSet kernels = choose_families(options.kernels);
   const ExportReport known =
       judge_tuned(load_tuned(options.tuned, kernels.families), kernels.families);
-  const WhyNot why_not = families_say(kernels.families);
+  const ConfigRules rules = families_say(kernels.families);
   auto [device, why_device] = device_for(options, kernels, known.table);
   PredictReport report{known, std::move(device), std::move(why_device), {}};
   for (const Problem& problem : named_problems(options.problems)) {
     report.predictions.push_back(
-        predict(known.table, known.left_out, problem, report.device, why_not));
+        predict(known.table, known.left_out, problem, report.device, rules));
   }
   print_document(predict_document(report), options.output);
   const bool any = std::ranges::any_of(report.predictions, [](const Prediction& prediction) {
@@ -101,10 +101,10 @@ void add_predict_command(const Subcommands& all) {
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(
-      R"(The expected regret is that of tuned problems that were left out in turn, and whose configuration
-was chosen in the same way. A problem outside the range that was tuned has none: the output says
-what is unlike, and how to measure it (docs/export.md). Exit code 5: nothing is eligible for any of
-the problems.
+      R"(The expected regret, and the error of the predicted time, are those of tuned problems that were
+left out in turn, whose configuration was chosen in the same way, and which were as far from others.
+A problem outside the range that was tuned has none: the output says what is unlike, and how to
+measure it (docs/export.md). Exit code 5: nothing is eligible for any of the problems.
 
 Examples:
   fatune predict --seq 3072 --dhead 128 --dtype bf16 --causal

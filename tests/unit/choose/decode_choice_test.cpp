@@ -57,13 +57,13 @@ class DecodeChoice : public testing::Test {
 
   [[nodiscard]] const DeviceLimits& h100() const { return table_.gpus.begin()->second; }
   [[nodiscard]] TunedChoice choose(const Problem& problem) const {
-    return choose_tuned(table_, problem, h100(), why_not_);
+    return choose_tuned(table_, problem, h100(), rules_);
   }
 
   const FileTree tree_;
   const FamilySet families_{{load_family(tree_, "flash_decode"), load_family(tree_, "flash_sm80"),
                              load_family(tree_, "flash_sm90")}};
-  const WhyNot why_not_ = families_say(families_);
+  const ConfigRules rules_ = families_say(families_);
   TunedTable table_;
 };
 

@@ -271,10 +271,11 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
 
 /// Says why a configuration cannot be used: its family refuses it, or its machine code was not
 /// built.
-WhyNot as_in(const Library& library) {
-  return [&library, says = families_say(library.families)](
-             const Config& config, const Problem& problem,
-             const DeviceLimits& device) -> std::optional<std::string> {
+ConfigRules as_in(const Library& library) {
+  ConfigRules rules = families_say(library.families);
+  rules.why_not = [&library, says = rules.why_not](
+                      const Config& config, const Problem& problem,
+                      const DeviceLimits& device) -> std::optional<std::string> {
     if (auto reason = says(config, problem, device)) {
       return reason;
     }
@@ -284,6 +285,7 @@ WhyNot as_in(const Library& library) {
                ? std::nullopt
                : std::optional<std::string>("its machine code was not built");
   };
+  return rules;
 }
 
 TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
@@ -293,7 +295,7 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
   auto* const select =
       symbol<Select>("_ZN16fatune_attention6selectERKNS_7ProblemERKNS_7TensorsERKNS_6DeviceE");
   const DeviceLimits device = samples::h200();
-  const WhyNot why_not = as_in(*library_);
+  const ConfigRules rules = as_in(*library_);
   std::mt19937 engine(6);
   std::map<fatune_attention::Step, int> steps;
   int untuned = 0;
@@ -301,19 +303,22 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
     const Problem problem = samples::any_problem(engine);
     const auto selection =
         select(runtime_problem(problem), tensors_of(problem), runtime_device(device));
-    const TunedChoice choice = choose_tuned(*table_, problem, device, why_not);
+    const TunedChoice choice = choose_tuned(*table_, problem, device, rules);
     ASSERT_EQ(selection.step, choice.step) << describe(problem) << ' ' << selection.reason;
     ASSERT_EQ(selection.config, choice.short_form) << describe(problem);
     ASSERT_EQ(selection.untuned.text, choice.untuned) << describe(problem);
     ASSERT_EQ(std::isnan(selection.regret_percent), !choice.row || !choice.untuned.empty() ||
                                                         !problem.seq_lens_kv.empty() ||
                                                         has_pages(problem));
+    ASSERT_NEAR(selection.tuned_us, choice.predicted_us.value_or(selection.tuned_us),
+                1e-9 * selection.tuned_us);
     untuned += choice.untuned.empty() ? 0 : 1;
     if (selection.configuration >= 0) {
-      ASSERT_FALSE(why_not(choice.config, problem, device));
+      ASSERT_FALSE(rules.why_not(choice.config, problem, device));
     }
     ++steps[selection.step];
   }
+  EXPECT_GT(steps[fatune_attention::Step::predicted], 100);
   EXPECT_GT(steps[fatune_attention::Step::neighbour_bucket], 20);
   EXPECT_GT(steps[fatune_attention::Step::fallback], 100);
   EXPECT_GT(steps[fatune_attention::Step::refused], 10);

@@ -20,8 +20,8 @@ Prediction predict_for(const Problem& wanted) {
 TEST(Prediction, OfATunedProblemHasItsOwnRegret) {
   const Prediction exact = predict_for(problem(512));
   EXPECT_EQ(exact.choice.short_form, "c1");
-  EXPECT_EQ(exact.regret.typical_percent, 0.0);
-  EXPECT_EQ(exact.regret.known, 1U);
+  EXPECT_EQ(exact.expected.regret.typical_percent, 0.0);
+  EXPECT_EQ(exact.expected.known, 1U);
 }
 
 TEST(Prediction, HasTheRegretOfTheChoiceOnEachNeighbour) {
@@ -32,12 +32,47 @@ TEST(Prediction, HasTheRegretOfTheChoiceOnEachNeighbour) {
   EXPECT_NEAR(*between.neighbours[1].regret_percent, 20.0, 1e-9);
 }
 
+/// Six rows, each a neighbour of the next: c1 and c2 win in turn, by 5 % and 20 %.
+TunedTable six_lengths() {
+  std::vector<TunedProblem> rows;
+  for (const std::int64_t seq_len : {512, 1024, 2048, 4096, 8192, 16384}) {
+    rows.push_back(rows.size() % 2 == 0 ? row(problem(seq_len), {{1, 10.0}, {2, 10.5}})
+                                        : row(problem(seq_len), {{2, 10.0}, {1, 12.0}}));
+  }
+  return samples::table(std::move(rows));
+}
+
+Prediction predict_among_six(const TunedTable& table) {
+  const WhyNot why_not = samples::anything_goes();
+  return predict(table, leave_one_out(table, why_not), problem(600), samples::gpu(), why_not);
+}
+
 TEST(Prediction, TakesTheRegretsOfTheNextStepWhereItsOwnHasNone) {
+  const Prediction between = predict_among_six(six_lengths());
+  EXPECT_EQ(between.choice.step, ChoiceStep::same_bucket);
+  EXPECT_EQ(between.expected.known, 6U);
+  EXPECT_NEAR(*between.expected.regret.typical_percent, 12.5, 1e-9);
+  EXPECT_NEAR(*between.expected.regret.worst_percent, 20.0, 1e-9);
+}
+
+TEST(Prediction, ExpectsNothingFromFewLeftOutProblems) {
   const Prediction between = predict_for(problem(600));
   EXPECT_EQ(between.choice.step, ChoiceStep::same_bucket);
-  EXPECT_EQ(between.regret.known, 2U);
-  EXPECT_NEAR(*between.regret.typical_percent, 12.5, 1e-9);
-  EXPECT_NEAR(*between.regret.worst_percent, 20.0, 1e-9);
+  EXPECT_EQ(between.expected.known, 0U);
+  EXPECT_FALSE(between.expected.regret.typical_percent);
+}
+
+TEST(Prediction, AnUnknownRegretIsGreaterThanAllOthers) {
+  TunedTable table = six_lengths();
+  table.problems[0].times.pop_back();
+  const Prediction one_unknown = predict_among_six(table);
+  EXPECT_EQ(one_unknown.expected.known, 5U);
+  EXPECT_NEAR(*one_unknown.expected.regret.typical_percent, 20.0, 1e-9);
+  EXPECT_FALSE(one_unknown.expected.regret.worst_percent);
+  for (TunedProblem& tuned : table.problems) {
+    tuned.times.resize(1);
+  }
+  EXPECT_FALSE(predict_among_six(table).expected.regret.typical_percent);
 }
 
 TEST(Prediction, HasNoRegretOutsideTheTunedRange) {
@@ -45,13 +80,13 @@ TEST(Prediction, HasNoRegretOutsideTheTunedRange) {
   EXPECT_EQ(far.choice.short_form, "c2");
   EXPECT_TRUE(far.neighbours.empty());
   EXPECT_EQ(far.choice.untuned, "queries: 65536; tuned: 512 to 1024");
-  EXPECT_FALSE(far.regret.typical_percent);
-  EXPECT_FALSE(far.regret.worst_percent);
-  EXPECT_EQ(far.regret.known, 0U);
+  EXPECT_FALSE(far.expected.regret.typical_percent);
+  EXPECT_FALSE(far.expected.regret.worst_percent);
+  EXPECT_EQ(far.expected.known, 0U);
   const Prediction beside = predict_for(problem(300));
   EXPECT_EQ(beside.choice.step, ChoiceStep::neighbour_bucket);
   EXPECT_EQ(beside.choice.untuned, "queries: 300; tuned: 512 to 1024");
-  EXPECT_FALSE(beside.regret.typical_percent);
+  EXPECT_FALSE(beside.expected.regret.typical_percent);
 }
 
 TEST(Prediction, OfLengthsIsThatOfAsManyKeysAsThereIsRoomForWithoutARegret) {
@@ -62,8 +97,8 @@ TEST(Prediction, OfLengthsIsThatOfAsManyKeysAsThereIsRoomForWithoutARegret) {
   EXPECT_EQ(chosen.choice.step, ChoiceStep::same_bucket) << "no row has lengths";
   EXPECT_EQ(chosen.choice.untuned, "");
   EXPECT_EQ(chosen.neighbours.size(), 2U);
-  EXPECT_FALSE(chosen.regret.typical_percent);
-  EXPECT_EQ(chosen.regret.known, 0U);
+  EXPECT_FALSE(chosen.expected.regret.typical_percent);
+  EXPECT_EQ(chosen.expected.known, 0U);
 }
 
 /// If 512 is left out, 1024 is its neighbour, and so on. 16384 has no neighbour.

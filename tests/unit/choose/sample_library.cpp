@@ -7,6 +7,7 @@
 
 #include "base/file_tree.hpp"
 #include "choose/library.hpp"
+#include "choose/time_fit.hpp"
 #include "choose/tuned_table.hpp"
 #include "gpu/compiler.hpp"
 #include "model/device_limits.hpp"
@@ -88,14 +89,20 @@ DeviceLimits h200() {
 
 TunedTable library_table(const FamilySet& families) {
   TunedTable table;
+  table.origins.push_back({"samples", {}, {}, {}, {}});
   table.gpus.emplace(model_of(h200()), h200());
   std::int64_t seq_len = 512;
   for (const Family& family : families.all()) {
     for (const Config& config : some_configs(family)) {
       table.problems.push_back(row_of(family, config, problem_of(family, config, seq_len)));
+      if (family.estimate.model) {
+        table.problems.push_back(table.problems.back());
+        table.problems.back().problem.causal = true;
+      }
       seq_len += 512;  // different lengths: each row is kept
     }
   }
+  add_model_times(table, families);
   finish_table(table);
   return table;
 }

@@ -241,10 +241,16 @@ TEST(Estimate, AScaledOneHasScaledTerms) {
 
 /// 1000 clocks are a microsecond of device().
 TimeModel time_model() {
-  return {.launch_clocks = 5000.0,
-          .tile_clocks = 2000.0,
-          .step_clocks = 1000.0,
-          .schedule = {TileOrder::in_turn, 100, 150, 1, {10.0}, 1.0}};
+  TimeModel model;
+  model.launch_clocks = 5000.0;
+  model.tile_clocks = 2000.0;
+  model.step_clocks = 1000.0;
+  model.schedule.order = fatune_attention::detail::TileOrder::in_turn;
+  model.schedule.sms = 100;
+  model.schedule.heads = 150;
+  model.schedule.list_rows(1);
+  model.schedule.row_steps[0] = 10.0;
+  return model;
 }
 
 TEST(Estimate, AModelsTimeIsThatOfTheBusiestSm) {

@@ -117,9 +117,9 @@ void launch_greedy(const Facts& facts, LaunchBuilder& builder) {
 }
 
 constexpr Configuration kConfigurations[] = {
-    {"(tma)", "toy", 90, true, false, only_128, tma_code, launch_tma},
-    {"(plain)", "toy", 80, false, true, lengths_refused, plain_code, launch_plain},
-    {"(greedy)", "toy", 80, false, false, lengths_refused, plain_code, launch_greedy}};
+    {"(tma)", "toy", 90, true, false, only_128, tma_code, launch_tma, nullptr},
+    {"(plain)", "toy", 80, false, true, lengths_refused, plain_code, launch_plain, nullptr},
+    {"(greedy)", "toy", 80, false, false, lengths_refused, plain_code, launch_greedy, nullptr}};
 
 constexpr TunedGpu kGpus[] = {{"Fake H200", 90, 132}};
 
@@ -137,7 +137,8 @@ constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, false, kTma},
 
 namespace detail {
 
-const Table kTable = {{kKernels, 3}, {kConfigurations, 3}, {kGpus, 1}, {kRows, 1}, {kDefaults, 2}};
+const Table kTable = {{kKernels, 3}, {kConfigurations, 3}, {kGpus, 1},
+                      {kRows, 1},    {kDefaults, 2},       {nullptr, 0}};
 
 }  // namespace detail
 

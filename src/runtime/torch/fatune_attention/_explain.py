@@ -9,15 +9,15 @@ _CALLS = {_sdpa.scaled_dot_product_attention: _sdpa.operator_call, _flash.flash_
 
 
 class Explanation(NamedTuple):
-    """`step` says how the kernel was selected, the most reliable way first: exact, same bucket, neighbouring bucket,
-    same architecture, nearest, default. If it is "refused", `reason` says why, and PyTorch's own attention is used. If
-    `untuned` is not empty, no tuned problem is like the call: nothing says that the kernel is a good one, and PyTorch's
-    own attention is used unless allow_untuned() was called."""
+    """`step` says how the kernel was selected, the most reliable way first: exact, predicted, same bucket,
+    neighbouring bucket, same architecture, nearest, default. If it is "refused", `reason` says why, and PyTorch's own
+    attention is used. If `untuned` is not empty, no tuned problem is like the call: nothing says that the kernel is a
+    good one, and PyTorch's own attention is used unless allow_untuned() was called."""
     step: str
     config: str = ""  # in fatune's short form
     reason: str = ""
     device: str = ""
-    tuned_us: float = 0.0  # time of the tuned problem; 0 without one
+    tuned_us: float = 0.0  # time of the tuned problem, or the predicted time; 0 without one
     regret_percent: float = float("nan")  # how much slower the configuration was there than the fastest; nan: unknown
     untuned: str = ""  # what is unlike all tuned problems: "queries: 300; tuned: 512 to 16384"
     workspace_bytes: int = 0

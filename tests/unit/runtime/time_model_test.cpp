@@ -1,19 +1,34 @@
-#include "race/estimate.hpp"
+#include "runtime/time_model.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <vector>
 
-namespace fatune {
+namespace fatune_attention::detail {
 namespace {
 
 constexpr double kTileClocks = 1.0;
 constexpr double kStepClocks = 10.0;
 
+TileSchedule schedule_of(TileOrder order, std::int64_t sms, std::int64_t heads,
+                         std::int64_t section_heads, const std::vector<double>& row_steps) {
+  TileSchedule schedule;
+  schedule.order = order;
+  schedule.sms = sms;
+  schedule.heads = heads;
+  schedule.section_heads = section_heads;
+  schedule.list_rows(static_cast<std::int64_t>(row_steps.size()));
+  std::copy(row_steps.begin(), row_steps.end(), schedule.row_steps.begin());
+  return schedule;
+}
+
 /// Tiles of 4, 3, 2 and 1 steps of each head, as under a causal mask.
 TileSchedule causal(TileOrder order, std::int64_t sms, std::int64_t heads,
                     std::int64_t section_heads) {
-  return {order, sms, heads, section_heads, {4.0, 3.0, 2.0, 1.0}, 1.0};
+  return schedule_of(order, sms, heads, section_heads, {4.0, 3.0, 2.0, 1.0});
 }
 
 TileShare share(const TileSchedule& schedule) {
@@ -28,7 +43,7 @@ TEST(TileShare, EvenlySharedTilesMayBeFractions) {
 
 TEST(TileShare, EqualTilesFillWholeWaves) {
   for (const TileOrder order : {TileOrder::in_turn, TileOrder::when_free, TileOrder::one_ahead}) {
-    const TileShare equal = share({order, 4, 9, 1, {5.0}, 1.0});
+    const TileShare equal = share(schedule_of(order, 4, 9, 1, {5.0}));
     EXPECT_DOUBLE_EQ(equal.tiles, 3.0) << static_cast<int>(order);
     EXPECT_DOUBLE_EQ(equal.steps, 15.0) << static_cast<int>(order);
   }
@@ -49,7 +64,7 @@ TEST(TileShare, AFreeSmTakesTheNextTile) {
 TEST(TileShare, ATileThatIsTakenAheadWaitsForAnother) {
   // The SM with the tile of 9 steps has taken one of 4, for which the other would be free sooner.
   const std::vector<double> rows{9.0, 1.0, 4.0, 4.0};
-  const TileSchedule ahead{TileOrder::one_ahead, 2, 1, 1, rows, 1.0};
+  const TileSchedule ahead = schedule_of(TileOrder::one_ahead, 2, 1, 1, rows);
   TileSchedule free = ahead;
   free.order = TileOrder::when_free;
   EXPECT_DOUBLE_EQ(share(free).steps, 9.0);
@@ -57,7 +72,8 @@ TEST(TileShare, ATileThatIsTakenAheadWaitsForAnother) {
 }
 
 TEST(TileShare, TheTimeOfATileDecidesWhichSmIsBusiest) {
-  const TileSchedule schedule{TileOrder::in_turn, 2, 1, 1, {5.0, 2.0, 0.0, 2.0, 0.0, 0.0}, 1.0};
+  const TileSchedule schedule =
+      schedule_of(TileOrder::in_turn, 2, 1, 1, {5.0, 2.0, 0.0, 2.0, 0.0, 0.0});
   EXPECT_DOUBLE_EQ(busiest_share(schedule, 0.0, 1.0).steps, 5.0);
   EXPECT_DOUBLE_EQ(busiest_share(schedule, 100.0, 1.0).tiles, 3.0);
 }
@@ -70,16 +86,46 @@ TEST(TileShare, MoreSmsThanTilesHaveOneEach) {
 TEST(TileShare, OfManyTilesTheFirstAreSharedEvenly) {
   std::vector<double> rows(1000);
   std::iota(rows.rbegin(), rows.rend(), 1.0);
-  const TileSchedule schedule{TileOrder::when_free, 10, 10, 10, rows, 1.0};
+  const TileSchedule schedule = schedule_of(TileOrder::when_free, 10, 10, 10, rows);
   EXPECT_NEAR(share(schedule).steps, 500500.0, 50.0);
   EXPECT_NEAR(share(schedule).tiles, 1000.0, 1.0);
 }
 
 TEST(TileShare, RowsThatStandForOthersCountAsOften) {
-  const TileShare many = share({TileOrder::in_turn, 10, 3, 1, {4.0, 2.0}, 50.0});
+  TileSchedule long_heads = schedule_of(TileOrder::in_turn, 10, 3, 1, {4.0, 2.0});
+  long_heads.rows_each = 50.0;
+  const TileShare many = share(long_heads);
   EXPECT_DOUBLE_EQ(many.tiles, 30.0);
   EXPECT_DOUBLE_EQ(many.steps, 90.0);
 }
 
+TEST(ModelTime, HasThePartsThatMeasuredTimesCorrect) {
+  TimeModel model;
+  model.launch_clocks = 50.0;
+  model.tile_clocks = kTileClocks;
+  model.step_clocks = kStepClocks;
+  model.schedule = causal(TileOrder::in_turn, 4, 2, 1);  // the first SM has 8 steps, the mean is 5
+  const ModelTime time = model_time(model);
+  EXPECT_DOUBLE_EQ(time.clocks, 50.0 + 2.0 + 80.0);
+  EXPECT_DOUBLE_EQ(time.parts[0], 1.0);
+  EXPECT_DOUBLE_EQ(time.parts[1], 2.0 / 132.0);
+  EXPECT_DOUBLE_EQ(time.parts[2], 50.0 / 132.0);
+  EXPECT_DOUBLE_EQ(time.parts[3], 30.0 / 132.0);
+}
+
+TEST(ModelTime, IsCorrectedByAFit) {
+  const ModelTime time{1000.0, {1.0, 0.25, 0.5, 0.0}};
+  EXPECT_NEAR(predicted_us({std::log(2e-3), 1.0, {}}, time), 2.0, 1e-12);
+  EXPECT_NEAR(predicted_us({std::log(2e-3), 1.0, {0.1, 0.4, 0.2, 9.0}}, time), 2.0 * std::exp(0.3),
+              1e-12);
+}
+
+TEST(CountOf, IsAtLeastOne) {
+  EXPECT_EQ(count_of(7.0), 7);
+  for (const double value : {0.0, -3.0, 2.5, 1e300, std::nan("")}) {
+    EXPECT_EQ(count_of(value), 1) << value;
+  }
+}
+
 }  // namespace
-}  // namespace fatune
+}  // namespace fatune_attention::detail

@@ -1,0 +1,286 @@
+#include "choose/time_fit.hpp"
+
+#include <array>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include "base/ranges.hpp"
+#include "plan/estimate_rule.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+namespace runtime = fatune_attention::detail;
+using runtime::ModelTime;
+using runtime::TimeFit;
+
+/// A GPU, and a kind of problems without masks and element type.
+using Group = std::pair<GpuModel, runtime::Kind>;
+
+runtime::Kind kind_of(const TunedProblem& row) {
+  return runtime::kind_of(runtime_problem(row.problem));
+}
+
+Group group_of(const GpuModel& gpu, const runtime::Kind& kind) {
+  runtime::Kind alike = runtime::without_masks(kind);
+  alike.front() = 0;  // the element type
+  return {gpu, alike};
+}
+Group group_of(const TunedProblem& row) { return group_of(row.gpu, kind_of(row)); }
+
+using Rows = std::vector<const TunedProblem*>;
+
+std::map<Group, Rows> grouped(const std::vector<TunedProblem>& rows) {
+  std::map<Group, Rows> groups;
+  for (const TunedProblem& row : rows) {
+    groups[group_of(row)].push_back(&row);
+  }
+  return groups;
+}
+
+// Standard deviations of logarithms, as far as nothing is known of them.
+constexpr double kOfMeasuring = 0.01;
+constexpr double kOfRow = 0.05;  // what all configurations have in common on a row: clocks, memory
+constexpr double kOfSlope = 0.02;
+constexpr double kOfLevel = 10.0;
+constexpr std::array<double, ModelTime::kParts> kOfParts{0.03, 0.1, 0.1, 0.3};
+const double kUsualLogClocks = std::log(1e5);
+
+constexpr Eigen::Index kParts = ModelTime::kParts;
+using PartVector = Eigen::Matrix<double, kParts, 1>;
+using PartMatrix = Eigen::Matrix<double, kParts, kParts>;
+
+double weight(double deviation) { return 1.0 / (deviation * deviation); }
+
+/// One time as an equation: y = level + slope * log_clocks + row's + configuration's * parts.
+struct Equation {
+  Eigen::Index row = 0;
+  PartVector parts;
+  double log_clocks = 0.0;  ///< relative to the usual ones
+  double y = 0.0;
+  bool at_least = false;  ///< the right side is this or more
+
+  Equation(Eigen::Index of_row, const KnownTime& known)
+      : row(of_row),
+        parts(known.model.parts.data()),
+        log_clocks(std::log(known.model.clocks) - kUsualLogClocks),
+        y(std::log(known.us / known.model.clocks)),
+        at_least(known.at_least) {}
+};
+
+/// Fits the times of one group by least squares. Each coefficient is 0 as far as times do not say
+/// otherwise. What all configurations share, the level, the slope and a number for each row, are
+/// found first: with these, the coefficients of configurations are independent of each other.
+class GroupFit {
+ public:
+  explicit GroupFit(const Rows& rows)
+      : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const KnownTime& known : *rows[i]->known) {
+        like_.emplace(known.config, known.like);
+        configs_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
+      }
+    }
+    std::erase_if(configs_, [](const auto& one) {
+      return std::ranges::all_of(one.second.equations, &Equation::at_least);
+    });
+    // A configuration that lost a race counts where it would be predicted to win it.
+    constexpr int kMostRounds = 6;
+    for (int round = 0; round < kMostRounds; ++round) {
+      solve();
+    }
+  }
+
+  [[nodiscard]] std::map<Config, TimeFit> fits() const {
+    std::map<Config, TimeFit> fits;
+    for (const auto& [config, like] : like_) {
+      const auto found = configs_.find(like);
+      if (found == configs_.end()) {
+        continue;
+      }
+      TimeFit& fit = fits[config];
+      fit.log_us = shared_(0) - shared_(1) * kUsualLogClocks;
+      fit.log_slope = 1.0 + shared_(1);
+      std::ranges::copy(found->second.parts, fit.parts.begin());
+    }
+    return fits;
+  }
+
+ private:
+  struct Fitted {
+    std::vector<Equation> equations{};
+    PartVector parts = PartVector::Zero();
+  };
+
+  /// The normal equations of one configuration.
+  struct Normal {
+    PartMatrix own = PartMatrix::Zero();
+    Eigen::Matrix<double, kParts, Eigen::Dynamic> with_shared;
+    PartVector right = PartVector::Zero();
+  };
+
+  [[nodiscard]] double shared_of(const Equation& equation) const {
+    return shared_(0) + shared_(1) * equation.log_clocks + shared_(2 + equation.row);
+  }
+
+  void solve() {
+    const Eigen::Index size = shared_.size();
+    Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, weight(kOfRow));
+    prior(0) = weight(kOfLevel);
+    prior(1) = weight(kOfSlope);
+    Eigen::MatrixXd left = prior.asDiagonal();
+    Eigen::VectorXd right = Eigen::VectorXd::Zero(size);
+    std::vector<Normal> normals;
+    for (const auto& [config, fitted] : configs_) {
+      Normal& normal = normals.emplace_back();
+      normal.with_shared.setZero(kParts, size);
+      add(fitted, normal, left, right);
+      const auto own = normal.own.llt();
+      left -= normal.with_shared.transpose() * own.solve(normal.with_shared);
+      right -= normal.with_shared.transpose() * own.solve(normal.right);
+    }
+    shared_ = left.llt().solve(right);
+    auto normal = normals.begin();
+    for (auto& [config, fitted] : configs_) {
+      fitted.parts = normal->own.llt().solve(normal->right - normal->with_shared * shared_);
+      ++normal;
+    }
+  }
+
+  void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
+           Eigen::VectorXd& right) const {
+    for (Eigen::Index i = 0; i < kParts; ++i) {
+      normal.own(i, i) = weight(kOfParts.at(static_cast<std::size_t>(i)));
+    }
+    for (const Equation& one : fitted.equations) {
+      if (one.at_least && shared_of(one) + fitted.parts.dot(one.parts) >= one.y) {
+        continue;
+      }
+      Eigen::VectorXd shared = Eigen::VectorXd::Zero(left.rows());
+      shared(0) = 1.0;
+      shared(1) = one.log_clocks;
+      shared(2 + one.row) = 1.0;
+      const double w = weight(kOfMeasuring);
+      left += w * shared * shared.transpose();
+      right += w * one.y * shared;
+      normal.own += w * one.parts * one.parts.transpose();
+      normal.with_shared += w * one.parts * shared.transpose();
+      normal.right += w * one.y * one.parts;
+    }
+  }
+
+  std::map<Config, Config> like_;     ///< KnownTime::like by KnownTime::config
+  std::map<Config, Fitted> configs_;  ///< by KnownTime::like
+  Eigen::VectorXd shared_;            ///< level, slope, then one for each row
+};
+
+/// Adds the fits for the kinds of problems on which the configurations were measured, unless the
+/// winner of a problem of that kind has no model.
+void add_fits(const Group& group, Rows rows, std::vector<FittedTime>& fits) {
+  std::set<std::pair<runtime::Kind, Config>> measured;
+  std::set<runtime::Kind> without_model;
+  for (const TunedProblem* row : rows) {
+    for (const TunedTime& time : row->times) {
+      measured.emplace(kind_of(*row), time.config);
+    }
+    if (row->known == nullptr) {
+      without_model.insert(kind_of(*row));
+    }
+  }
+  std::erase_if(rows, [](const TunedProblem* row) { return row->known == nullptr; });
+  std::erase_if(measured, [&](const auto& one) { return without_model.contains(one.first); });
+  const std::map<Config, TimeFit> fitted = GroupFit(rows).fits();
+  for (const auto& [kind, config] : measured) {
+    if (const auto fit = fitted.find(config); fit != fitted.end()) {
+      fits.push_back({group.first, kind, config, fit->second});
+    }
+  }
+}
+
+bool is_of_other_type(const Problem& a, Problem b) {
+  b.dtype = a.dtype;
+  return same_work(a, b);
+}
+
+/// The configuration with 0 in place of its element type.
+Config without_type(const Family& family, Config config) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    if (family.parameters[i].binds == ProblemProperty::dtype) {
+      config.values[i] = 0;
+    }
+  }
+  return config;
+}
+
+}  // namespace
+
+std::optional<ModelTime> find_model_time(const ConfigCase& of) {
+  const auto model = time_model(of);
+  return model ? std::optional(runtime::model_time(*model)) : std::nullopt;
+}
+
+void add_model_times(TunedTable& table, const FamilySet& families) {
+  // By origin, GPU and what machine code is built for.
+  std::map<std::tuple<std::size_t, GpuModel, runtime::Kind>, std::set<Config>> raced;
+  const auto race_of = [](const TunedProblem& row) {
+    return std::tuple(row.origin, row.gpu, runtime::without_masks(kind_of(row)));
+  };
+  for (const TunedProblem& row : table.problems) {
+    for (const TunedTime& time : row.times) {
+      raced[race_of(row)].insert(time.config);
+    }
+  }
+  for (TunedProblem& row : table.problems) {
+    if (!families.of(row.times.front().config).estimate.model) {
+      continue;
+    }
+    const DeviceLimits& device = table.gpus.at(row.gpu);
+    const double slowest_us = std::ranges::max(row.times, {}, &TunedTime::time_us).time_us;
+    std::vector<KnownTime> known;
+    for (const Config& config : raced.at(race_of(row))) {
+      const auto time = row.find(config);
+      const bool lost = time == row.times.end();
+      if (lost && !table.origins.at(row.origin).complete) {
+        continue;
+      }
+      const Family& family = families.of(config);
+      const auto model = check_valid(family, config, &row.problem, &device)
+                             ? std::nullopt
+                             : find_model_time({family, config, row.problem, device});
+      if (model) {
+        known.push_back({config, without_type(family, config), *model,
+                         lost ? slowest_us : time->time_us, lost});
+      }
+    }
+    row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known));
+  }
+}
+
+std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows) {
+  std::vector<FittedTime> fits;
+  for (const auto& [group, of_group] : grouped(rows)) {
+    add_fits(group, of_group, fits);
+  }
+  return fits;
+}
+
+void refit_without(TunedTable& table, const TunedProblem& row) {
+  const Group group = group_of(row);
+  std::erase_if(table.fits, [&](const FittedTime& fitted) {
+    return group_of(fitted.gpu, fitted.kind) == group;
+  });
+  Rows rows;
+  for (const TunedProblem& other : table.problems) {
+    if (group_of(other) == group && !is_of_other_type(row.problem, other.problem)) {
+      rows.push_back(&other);
+    }
+  }
+  add_fits(group, rows, table.fits);
+}
+
+}  // namespace fatune

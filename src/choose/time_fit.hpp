@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "choose/tuned_table.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// Evaluates the model of a configuration's time; nothing: its family has none.
+[[nodiscard]] std::optional<fatune_attention::detail::ModelTime> find_model_time(
+    const ConfigCase& of);
+
+/// Evaluates the models of the families on the rows whose winner's family has one
+/// (TunedProblem::known). A configuration that has a time on another row of the same origin, but
+/// none on this one, lost the race here. Call it before finish_table().
+void add_model_times(TunedTable& table, const FamilySet& families);
+
+/// Fits the times of configurations, those of all problems with the same head dimensions, few
+/// queries or more, and so on, of any mask and element type, on each GPU, to what is known of them,
+/// by least squares of logarithms (docs/export.md has the method). A configuration has a fit for
+/// each kind of problems on which it was measured, unless the winner of such a problem has no
+/// model.
+[[nodiscard]] std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows);
+
+/// The same for a table whose fits are right but for those that the row had a part in. They know
+/// nothing of the same problem of the other element type either.
+void refit_without(TunedTable& table, const TunedProblem& row);
+
+}  // namespace fatune

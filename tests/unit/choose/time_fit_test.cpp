@@ -1,0 +1,200 @@
+// Times that are predicted from measured ones: their fits, and choices by them.
+#include "choose/time_fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/ranges.hpp"
+#include "choose/tuned_choice.hpp"
+#include "unit/choose/table_samples.hpp"
+
+namespace fatune {
+namespace {
+
+using samples::config;
+using samples::problem;
+
+// Kernels of a made-up family whose model knows nothing of the first configuration's slow launches,
+// nor of what the second loses while SMs are idle.
+constexpr double kIdle = 0.2;
+
+ModelTime model_on(std::int64_t seq_len) {
+  const auto clocks = 100.0 * static_cast<double>(seq_len);
+  return {clocks, {1.0, 0.1, 2000.0 / clocks, seq_len % 1024 == 0 ? 0.0 : kIdle}};
+}
+
+double true_us(std::int64_t number, std::int64_t seq_len) {
+  const ModelTime model = model_on(seq_len);
+  const double log_error = number == 1   ? 0.5 * model.parts[2]
+                           : number == 2 ? 0.25 * model.parts[3]
+                           : number == 3 ? 0.02
+                                         : 0.0;
+  return 2e-3 * model.clocks * std::exp(log_error);
+}
+
+TunedProblem row_of(std::int64_t seq_len, std::initializer_list<int> numbers) {
+  std::vector<std::pair<int, double>> times;
+  std::vector<KnownTime> known;
+  for (const int number : numbers) {
+    times.emplace_back(number, true_us(number, seq_len));
+    known.push_back(
+        {config(number), config(number), model_on(seq_len), times.back().second, false});
+  }
+  std::ranges::sort(times, {}, &std::pair<int, double>::second);
+  TunedProblem row = samples::row(problem(seq_len), times);
+  row.known = std::make_shared<const std::vector<KnownTime>>(known);
+  return row;
+}
+
+TunedTable table_of(std::initializer_list<std::int64_t> lengths) {
+  std::vector<TunedProblem> rows;
+  for (const std::int64_t seq_len : lengths) {
+    rows.push_back(row_of(seq_len, {1, 2, 3}));
+  }
+  return samples::table(std::move(rows));
+}
+
+ConfigRules rules() {
+  return {samples::anything_goes(), [](const Config&, const Problem& problem, const DeviceLimits&) {
+            return std::optional(model_on(problem.seq_len));
+          }};
+}
+
+const fatune_attention::detail::TimeFit* fit_of(const TunedTable& table, int number) {
+  const auto* const found = find_in(table.fits, config(number), &FittedTime::config);
+  return found == nullptr ? nullptr : &found->fit;
+}
+
+TEST(TimeFit, PredictsTimesThatWereNotMeasured) {
+  const TunedTable table = table_of({512, 1024, 1536, 2048, 4096, 6000});
+  ASSERT_EQ(table.fits.size(), 3U);
+  for (const int number : {1, 2, 3}) {
+    for (const std::int64_t seq_len : {700, 3072, 5000}) {
+      const double us = predicted_us(*fit_of(table, number), model_on(seq_len));
+      EXPECT_NEAR(us / true_us(number, seq_len), 1.0, 0.01) << number << " on " << seq_len;
+    }
+  }
+}
+
+TEST(TimeFit, ChoosesWhatIsPredictedToBeFastest) {
+  const TunedTable table = table_of({512, 1024, 1536, 2048, 4096, 6000});
+  for (const std::int64_t seq_len : {600, 3072, 5000}) {
+    const TunedChoice choice = choose_tuned(table, problem(seq_len), samples::gpu(), rules());
+    EXPECT_EQ(choice.step, ChoiceStep::predicted);
+    for (const int number : {1, 2, 3}) {
+      EXPECT_LE(true_us(choice.config.values[0], seq_len), 1.005 * true_us(number, seq_len));
+    }
+    EXPECT_NEAR(*choice.predicted_us / true_us(choice.config.values[0], seq_len), 1.0, 0.02);
+    EXPECT_EQ(predicted_order(table, problem(seq_len), samples::gpu(), rules()).front(),
+              choice.config);
+  }
+}
+
+TEST(TimeFit, ATunedProblemKeepsItsWinner) {
+  const TunedChoice choice =
+      choose_tuned(table_of({512, 1024, 1536}), problem(1024), samples::gpu(), rules());
+  EXPECT_EQ(choice.step, ChoiceStep::exact);
+  EXPECT_FALSE(choice.predicted_us);
+}
+
+TEST(TimeFit, WithoutAModelTheNearestRowDecides) {
+  const TunedTable table = table_of({512, 1024, 2048});
+  const TunedChoice choice =
+      choose_tuned(table, problem(1100), samples::gpu(), samples::anything_goes());
+  EXPECT_EQ(choice.step, ChoiceStep::same_bucket);
+}
+
+TEST(TimeFit, AKindWhoseWinnersHaveNoModelIsNotPredicted) {
+  TunedTable table = table_of({512, 1024, 2048});
+  table.problems.push_back(samples::row(problem(3000), {{9, 1.0}}));
+  table.problems.push_back(row_of(3000, {1, 2}));
+  table.problems.back().problem.causal = true;
+  finish_table(table);
+  EXPECT_FALSE(table.fits.empty());
+  for (const FittedTime& fitted : table.fits) {
+    EXPECT_EQ(fitted.kind,
+              fatune_attention::detail::kind_of(runtime_problem(problem(3000, 16, true))));
+  }
+}
+
+TEST(TimeFit, WhatLostARaceIsPredictedToLoseIt) {
+  // 4 is the fastest on 512, the only row that has its time. On the others it lost the race.
+  const auto table_with = [](bool has_losses) {
+    std::vector<TunedProblem> rows{row_of(512, {1, 4})};
+    for (const std::int64_t seq_len : {1024, 2048, 4096, 8192}) {
+      rows.push_back(row_of(seq_len, {1}));
+      std::vector<KnownTime> known = *rows.back().known;
+      if (has_losses) {
+        known.push_back({config(4), config(4), model_on(seq_len), 1.1 * true_us(1, seq_len), true});
+      }
+      rows.back().known = std::make_shared<const std::vector<KnownTime>>(known);
+    }
+    return samples::table(std::move(rows));
+  };
+  const auto chosen_on = [](const TunedTable& table) {
+    return choose_tuned(table, problem(3072), samples::gpu(), rules()).short_form;
+  };
+  EXPECT_EQ(chosen_on(table_with(false)), "c4");
+  EXPECT_EQ(chosen_on(table_with(true)), "c1");
+}
+
+TEST(TimeFit, OfARowThatIsLeftOutKnowsNothingOfIt) {
+  TunedTable table = table_of({512, 1024, 2048, 4096});
+  const TunedTable rest = without_row(table, 2);
+  const TunedTable never = table_of({512, 1024, 4096});
+  for (const int number : {1, 2, 3}) {
+    EXPECT_EQ(fit_of(rest, number)->log_us, fit_of(never, number)->log_us);
+    EXPECT_EQ(fit_of(rest, number)->parts, fit_of(never, number)->parts);
+    EXPECT_NE(fit_of(rest, number)->log_us, fit_of(table, number)->log_us);
+  }
+}
+
+TEST(TimeFit, ExpectsOnlyWhatWasMeasuredAsFarAway) {
+  const TunedTable table = table_of({512, 724, 1024, 1448, 2048, 2896, 16384});
+  const std::vector<LeftOut> left_out = leave_one_out(table, rules());
+  const auto expected_on = [&](const Problem& wanted) {
+    return predict(table, left_out, wanted, samples::gpu(), rules());
+  };
+  const Prediction near = expected_on(problem(1200));
+  EXPECT_EQ(near.choice.step, ChoiceStep::predicted);
+  EXPECT_EQ(near.expected.known, 7U);
+  EXPECT_LT(near.expected.regret.worst_percent.value_or(100.0), 3.0);
+  EXPECT_LT(near.expected.time_error.worst_percent.value_or(100.0), 5.0);
+  const Prediction farther = expected_on(problem(6000));
+  EXPECT_EQ(farther.choice.untuned, "");
+  EXPECT_EQ(farther.expected.known, 0U) << "only one row is as far from the others";
+  EXPECT_FALSE(farther.expected.regret.typical_percent);
+  Problem shared_heads = problem(1200, 1);
+  shared_heads.kv_heads = 1;
+  EXPECT_FALSE(expected_on(shared_heads).expected.regret.typical_percent);
+}
+
+TEST(TimeFit, SaysThatNoRowIsAsFar) {
+  const TunedTable table = samples::table(
+      {row_of(512, {1, 2}), row_of(600, {1, 2}), row_of(15000, {1, 2}), row_of(16384, {1, 2})});
+  const Prediction far =
+      predict(table, leave_one_out(table, rules()), problem(3000), samples::gpu(), rules());
+  EXPECT_EQ(far.choice.untuned,
+            "all numbers together: 4.6 octaves from the nearest tuned problem; no tuned problem is "
+            "as far from the others");
+  EXPECT_FALSE(far.expected.regret.typical_percent);
+}
+
+TEST(TimeFit, AnUnknownRegretIsNoSmallOne) {
+  std::vector<TunedProblem> rows;
+  for (const std::int64_t seq_len : {512, 700, 1024, 1500, 2048, 3000, 4096}) {
+    rows.push_back(row_of(seq_len, {1, 2}));
+  }
+  rows.back().times = samples::row(problem(4096), {{9, 1.0}}).times;
+  rows.back().known = std::make_shared<const std::vector<KnownTime>>();
+  const TunedTable table = samples::table(std::move(rows));
+  const Prediction of_some =
+      predict(table, leave_one_out(table, rules()), problem(1030), samples::gpu(), rules());
+  EXPECT_EQ(of_some.expected.known, 6U);
+  EXPECT_TRUE(of_some.expected.regret.typical_percent);
+  EXPECT_FALSE(of_some.expected.regret.worst_percent);
+}
+
+}  // namespace
+}  // namespace fatune
