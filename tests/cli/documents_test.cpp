@@ -32,7 +32,7 @@ constexpr std::array kDocuments{
     "docs/evaluate.md", "docs/export.md",    "docs/fleets.md",
     "docs/gate.md",     "docs/launch.md",    "docs/performance.md",
     "docs/profile.md",  "docs/reference.md", "docs/report.md",
-    "docs/search.md",   "docs/tables.md"};
+    "docs/search.md",   "docs/tables.md",    "docs/workload.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
 const std::set<std::string> kSearches{"check", "compile", "emulate", "sweep"};
@@ -44,7 +44,7 @@ void take_one_type(std::vector<std::string>& arguments) {
   };
   std::replace(arguments.begin(), arguments.end(), std::string("fp16,bf16"), std::string("fp16"));
   if (kSearches.contains(arguments.front()) && !has("--dtype") && !has("--config") &&
-      !has("--preset")) {
+      !has("--preset") && !has("--workload")) {
     arguments.insert(arguments.end(), {"--dtype", "fp16"});
   }
 }
@@ -68,6 +68,10 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
       fs::create_symlink(fs::path(FATUNE_SOURCE_DIR) / name, folder_ / name);
     }
     fs::create_symlink(FATUNE_SOURCE_DIR "/kernels/flash_sm80", folder_ / "my_kernel");
+    // Commands do not print to the files that they name after '>'.
+    write(
+        "chat.jsonl",
+        R"({"dtype":"FP16","batch":1,"seq_len":128,"heads":2,"d_head":128,"causal":false,"calls":3})");
     process_.folder = folder_.string();
     process_.environment["FATUNE_FAKE_DEVICES"] = "2";
   }
