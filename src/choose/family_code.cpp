@@ -106,8 +106,8 @@ bool serves(const TunedTable& table, const TunedProblem& row, const Config& conf
          });
 }
 
-/// The problem as calls of a library may have it: with lengths of keys, in pages, and packed, as
-/// far as the family takes such problems.
+/// The problem as calls of a library may have it: in pages or not, and each of these with lengths
+/// of keys, and packed, as far as the family takes such problems.
 std::vector<Problem> forms_of(const Problem& problem, const Family& family,
                               const LibraryFeatures& features) {
   std::vector<Problem> forms{problem};
@@ -117,12 +117,12 @@ std::vector<Problem> forms_of(const Problem& problem, const Family& family,
       forms.back().page_size = page_size;
     }
   }
+  const std::vector<Problem> equal = forms;
   if (takes(family.arguments, kToldKeyLengths)) {
-    const std::vector<Problem> equal = forms;
     std::ranges::transform(equal, std::back_inserter(forms), with_unknown_kv_lengths);
   }
   if (features.packed && takes(family.arguments, kToldPacked)) {
-    forms.push_back(with_unknown_lengths(problem));
+    std::ranges::transform(equal, std::back_inserter(forms), with_unknown_lengths);
   }
   return forms;
 }

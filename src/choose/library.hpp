@@ -102,7 +102,8 @@ struct LibraryFeatures {
 /// The cases that a configuration's machine code is built for: the tuned problems that have its
 /// time or whose default it is, and variants of each with other numbers of keys (that tiles divide,
 /// and one less), with as many or half as many queries, with and without log-sum-exps, with
-/// lengths of keys that differ, and with the features, as far as the family takes them. Many of
+/// lengths of keys that differ, and with the features and their combinations, as far as the family
+/// takes them. Many of
 /// them have the same machine code: kernel_key() tells which.
 [[nodiscard]] std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
                                                    const Config& config,

@@ -45,7 +45,9 @@ struct Problem {
   /// Sequences are packed: Q and O have queries_total rows, those of one sequence after those of
   /// the other, as Tensors::cu_seqlens_q says, and K and V have keys_total rows likewise. `batch`
   /// is the number of sequences, seq_len the most queries of one, and seq_len_kv the most keys.
-  /// These two only need to be as great as any length.
+  /// These two only need to be as great as any length. In pages, keys are not packed: the table
+  /// says where a sequence has them, and cu_seqlens_kv only how many there are. keys_total then
+  /// decides which kernel is chosen, and may be an estimate.
   bool is_packed = false;
   std::int64_t queries_total = 0;
   std::int64_t keys_total = 0;
@@ -92,7 +94,8 @@ struct Tensors {
   /// (batch + 1), contiguous, in device memory; for Problem::is_packed: the first row of each
   /// sequence in Q and O, and behind them queries_total. The host never reads them.
   const std::int32_t* cu_seqlens_q = nullptr;
-  const std::int32_t* cu_seqlens_kv = nullptr;  ///< the same in K and V
+  /// The same in K and V. In pages, the sums of the sequences' numbers of keys: 0 comes first.
+  const std::int32_t* cu_seqlens_kv = nullptr;
 };
 
 /// The GPU that a kernel is chosen for.

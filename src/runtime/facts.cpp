@@ -131,12 +131,14 @@ const char* fault_of_arrays(const Problem& problem, const Tensors& tensors) {
 /// What is wrong with the members of Problem that describe pages, and packed sequences.
 const char* fault_of_places(const Problem& problem) {
   const Problem& p = problem;
-  const bool packed_fits =
-      is_within(p.queries_total, 1, kMostSeqLen) && is_within(p.keys_total, 1, kMostSeqLen);
   const bool has_pages = p.page_size != 0;
   const Check checks[] = {
-      {!p.is_packed || packed_fits, "queries_total or keys_total is outside 1 to 2^24"},
-      {!(p.is_packed && has_pages), "a packed problem has contiguous K and V"},
+      {!p.is_packed || is_within(p.queries_total, 1, kMostSeqLen),
+       "queries_total is outside 1 to 2^24"},
+      {!p.is_packed || has_pages || is_within(p.keys_total, 1, kMostSeqLen),
+       "keys_total is outside 1 to 2^24"},
+      {!p.is_packed || is_within(p.keys_total, 1, kMostKeysInPages),
+       "keys_total is outside 1 to 2^31 - 1"},
       {!(p.is_packed && p.has_seq_lens_kv), "cu_seqlens_kv says the lengths of a packed problem"},
       {!has_pages ||
            (is_within(p.page_size, 1, kMostPageSize) && (p.page_size & (p.page_size - 1)) == 0),

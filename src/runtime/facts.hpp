@@ -54,6 +54,7 @@ inline constexpr float kMostScale = 1e6F;          ///< also the limit of softca
 inline constexpr float kLeastSoftcap = 1e-3F;
 inline constexpr std::int64_t kMostPageSize = 256;
 inline constexpr std::int64_t kMostPoolPages = 0x7fffffff;
+inline constexpr std::int64_t kMostKeysInPages = 0x7fffffff;  ///< of a packed problem
 
 const char* fault_of(const Problem& problem);
 

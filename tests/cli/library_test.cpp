@@ -11,6 +11,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 /// The first problem that fatune ships winners of.
 const std::string kOneProblem = FATUNE_SOURCE_DIR "/tests/tuned/one_problem.json";
@@ -32,6 +33,23 @@ class LibraryExport : public ProgramTest {
 
   ProcessResult tool(const std::vector<std::string>& command) {
     return run_process(command, process_);
+  }
+
+  /// Exports what one configuration gave on the fake GPU for the problem, and builds it in the
+  /// folder library.
+  void export_run(const std::string& config, const std::vector<std::string>& problem,
+                  const std::vector<std::string>& features) {
+    use_fake_gpu();
+    std::vector<std::string> run{
+        "run",      "--config", config,    "--best", path("best.json"), "-q", "--repeats",  "2",
+        "--warmup", "0",        "--batch", "2",      "--heads",         "2",  "--kv-heads", "1"};
+    run.insert(run.end(), problem.begin(), problem.end());
+    expect_ok(fatune(run));
+    std::vector<std::string> exporting{"export", "--best", path("best.json"), "--to",
+                                       "cpp",    "--out",  path("library")};
+    exporting.insert(exporting.end(), features.begin(), features.end());
+    expect_ok(fatune(exporting));
+    build(path("library"));
   }
 
   /// Runs a library's `verify --tiny` on the fake GPU, whose kernels compute the right results.
@@ -70,37 +88,35 @@ TEST_F(LibraryExport, IsBuiltAndSelectsTheSameAgain) {
   expect_ok(tool({path("user/build/user")}));
 }
 
-/// Exports what one configuration for decoding gave on the fake GPU, builds it, and has it decode.
 TEST_F(LibraryExport, Decodes) {
-  use_fake_gpu();
-  expect_ok(fatune({"run",
-                    "--config",
-                    "(FP16, 64, 8, 64, 2, 1): parts_256",
-                    "--seq",
-                    "1",
-                    "--seq-kv",
-                    "300",
-                    "--batch",
-                    "2",
-                    "--heads",
-                    "2",
-                    "--kv-heads",
-                    "1",
-                    "--repeats",
-                    "2",
-                    "--warmup",
-                    "0",
-                    "-q",
-                    "--best",
-                    path("best.json")}));
-  expect_ok(
-      fatune({"export", "--best", path("best.json"), "--to", "cpp", "--out", path("decode")}));
-  build(path("decode"));
-  const ProcessResult verified = verify("decode");
+  export_run("(FP16, 64, 8, 64, 2, 1): parts_256", {"--seq", "1", "--seq-kv", "300"},
+             {"--page-size", "16"});
+  const ProcessResult verified = verify("library");
   expect_ok(verified);
   EXPECT_THAT(verified.out, ContainsRegex("b4 s1 [^\n]* lens [^\n]* right "));
   EXPECT_THAT(verified.out, ContainsRegex("b4 s5 [^\n]* causal lens lse [^\n]* right "));
+  EXPECT_THAT(verified.out, ContainsRegex("b4 s3 [^\n]* causal lens pages16 lse [^\n]* right "));
   EXPECT_THAT(verified.out, HasSubstr(" 0 wrong"));
+}
+
+TEST_F(LibraryExport, ComputesPackedBatchesAndPages) {
+  const std::string config = "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1";
+  export_run(config, {"--seq", "96", "--causal"}, {"--packed", "--page-size", "16"});
+  const ProcessResult verified = verify("library");
+  expect_ok(verified);
+  for (const char* form : {"causal packed lse", "causal pages16", "causal packed pages16 lse"}) {
+    EXPECT_THAT(verified.out, ContainsRegex(std::string(form) + " [^\n]* right ")) << form;
+  }
+  EXPECT_THAT(verified.out, HasSubstr(" 0 wrong"));
+}
+
+TEST_F(LibraryExport, HasNoPackedBatchesInPagesThatItWasNotBuiltFor) {
+  const std::string config = "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1";
+  export_run(config, {"--seq", "96", "--causal"}, {"--page-size", "16"});
+  const ProcessResult verified = verify("library");
+  expect_ok(verified);
+  EXPECT_THAT(verified.out, HasSubstr("causal pages16 "));
+  EXPECT_THAT(verified.out, Not(HasSubstr("packed")));
 }
 
 TEST_F(LibraryExport, IsPartOfThePyTorchPackage) {

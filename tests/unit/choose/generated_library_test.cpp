@@ -240,6 +240,7 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
   int with_lengths = 0;
   int packed = 0;
   int paged = 0;
+  int packed_in_pages = 0;
   for (int i = 0; i < 10000; ++i) {
     const Problem problem = samples::any_problem(engine);
     const runtime::Facts f = facts(problem, device);
@@ -261,12 +262,14 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
     ++launched;
     packed += is_packed(problem) ? 1 : 0;
     paged += has_pages(problem) ? 1 : 0;
+    packed_in_pages += is_packed(problem) && has_pages(problem) ? 1 : 0;
     with_lengths += problem.seq_lens_kv.empty() || is_packed(problem) ? 0 : 1;
   }
   EXPECT_GT(launched, 500);
   EXPECT_GT(with_lengths, 20);
   EXPECT_GT(packed, 20);
   EXPECT_GT(paged, 20);
+  EXPECT_GT(packed_in_pages, 10);
 }
 
 /// Says why a configuration cannot be used: its family refuses it, or its machine code was not
@@ -299,6 +302,7 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
   std::mt19937 engine(6);
   std::map<fatune_attention::Step, int> steps;
   int untuned = 0;
+  int packed_in_pages = 0;
   for (int i = 0; i < 10000; ++i) {
     const Problem problem = samples::any_problem(engine);
     const auto selection =
@@ -315,6 +319,7 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
     untuned += choice.untuned.empty() ? 0 : 1;
     if (selection.configuration >= 0) {
       ASSERT_FALSE(rules.why_not(choice.config, problem, device));
+      packed_in_pages += is_packed(problem) && has_pages(problem) ? 1 : 0;
     }
     ++steps[selection.step];
   }
@@ -322,6 +327,7 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
   EXPECT_GT(steps[fatune_attention::Step::neighbour_bucket], 20);
   EXPECT_GT(steps[fatune_attention::Step::fallback], 100);
   EXPECT_GT(steps[fatune_attention::Step::refused], 10);
+  EXPECT_GT(packed_in_pages, 20);
   EXPECT_GT(untuned, 100);
   EXPECT_LT(untuned, 10000 - steps[fatune_attention::Step::refused]);
 }

@@ -149,14 +149,16 @@ Problem any_problem(std::mt19937& engine) {
   }
   // Strides of tensors with one row are the same in both layouts.
   problem.layout = below(4) == 0 && problem.seq_len > 1 ? Layout::bhsd : Layout::bshd;
-  if (const std::int64_t form = below(6); form == 0) {
-    problem.layout = Layout::bshd;
-    problem.seq_lens = canonical_lengths(fmt::format("uniform:1-{}", problem.seq_len));
-    problem.seq_lens_kv = canonical_lengths(fmt::format("uniform:1-{}", problem.seq_len_kv));
-  } else if (form == 1) {
+  const std::int64_t form = below(7);
+  if (form == 0 || form == 1) {
     problem.page_size = kFeatures.page_sizes.at(static_cast<std::size_t>(below(2)));
     problem.seq_len_kv = pages_of_sequence(problem) * problem.page_size;
     problem = problem.seq_lens_kv.empty() ? problem : with_unknown_kv_lengths(problem);
+  }
+  if (form == 1 || form == 2) {
+    problem.layout = Layout::bshd;
+    problem.seq_lens = canonical_lengths(fmt::format("uniform:1-{}", problem.seq_len));
+    problem.seq_lens_kv = canonical_lengths(fmt::format("uniform:1-{}", problem.seq_len_kv));
   }
   return problem;
 }

@@ -145,15 +145,26 @@ TEST(ArgumentChecks, NameWhatIsWrongWithPagesAndPackedProblems) {
        },
        "cu_seqlens_kv says"},
       {[](Problem& p) {
-         p.is_packed = true, p.queries_total = p.keys_total = 1, p.page_size = 1, p.pool_pages = 1;
+         p.is_packed = true, p.queries_total = 1, p.keys_total = kMostKeysInPages + 1;
+         p.page_size = p.pool_pages = 1;
        },
-       "contiguous K and V"}};
+       "keys_total is outside 1 to 2^31"}};
   for (const Wrong& wrong : wrongs) {
     Problem problem = tuned_problem();
     wrong.change(problem);
     ASSERT_NE(fault_of(problem), nullptr) << wrong.fault;
     EXPECT_THAT(fault_of(problem), HasSubstr(wrong.fault));
   }
+}
+
+TEST(ArgumentChecks, LetPackedSequencesHaveMoreKeysInPages) {
+  Problem problem = tuned_problem();
+  problem.is_packed = true;
+  problem.queries_total = 1;
+  problem.keys_total = kMostSeqLen + 1;
+  EXPECT_THAT(fault_of(problem), HasSubstr("keys_total is outside 1 to 2^24"));
+  problem.page_size = problem.pool_pages = 1;
+  EXPECT_THAT(fault_of(problem), IsNull());
 }
 
 TEST(ArgumentChecks, WantLseWhereTheProblemDoes) {

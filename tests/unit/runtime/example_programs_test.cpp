@@ -43,7 +43,7 @@ TEST(VerifyExample, FindsOutThatKernelsDidNothingAndAreNotWhatTheyWere) {
   EXPECT_EQ(ran.code, 1) << ran.output;
   EXPECT_THAT(ran.output, StartsWith("0 of 3 kernels have the machine code"));
   EXPECT_THAT(ran.output, HasSubstr("O is wrong at batch 0, head 0, row 0"));
-  EXPECT_THAT(ran.output, HasSubstr("40 of 40 problems wrong"));
+  EXPECT_THAT(ran.output, HasSubstr("152 of 152 problems wrong"));
   EXPECT_THAT(ran.output, HasSubstr("0 right, "));
 }
 

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "model/cpu_reference.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/problem.hpp"
 #include "runtime/package/example/cases.hpp"
 #include "runtime/package/example/reference.hpp"
@@ -45,6 +47,10 @@ TEST(ExampleSha256, GivesTheKnownHashes) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+std::vector<std::int64_t> as_fatune(const std::vector<std::int32_t>& lengths) {
+  return {lengths.begin(), lengths.end()};
+}
+
 fatune::Problem same_problem(const Problem& p, Layout layout) {
   fatune::Problem same{p.batch, p.seq_len, p.heads, p.d_head, same_type(p.dtype), p.causal};
   same.seq_len_kv = p.seq_len_kv;
@@ -54,9 +60,13 @@ fatune::Problem same_problem(const Problem& p, Layout layout) {
   same.softcap = p.softcap;
   same.sinks = p.has_sinks;
   if (p.has_seq_lens_kv) {
-    const std::vector<std::int32_t> lengths = key_lengths(p);
-    same = with_kv_lengths(same, {lengths.begin(), lengths.end()});
+    same = with_kv_lengths(same, as_fatune(sequences_of(p).keys));
   }
+  if (p.is_packed) {
+    same = with_query_lengths(same, as_fatune(sequences_of(p).queries));
+    same = with_kv_lengths(same, as_fatune(sequences_of(p).keys));
+  }
+  same.page_size = p.page_size;
   if (p.softmax_scale > 0.0F) {
     same.softmax_scale = p.softmax_scale;
   }
@@ -77,6 +87,10 @@ void expect_as_fatune(const Case& one, const Inputs& inputs) {
   using fatune::TensorRole;
   const Problem& p = one.problem;
   const fatune::Problem same = same_problem(p, one.layout);
+  Sequences sequences = sequences_of(p);
+  if (has_pages(same)) {
+    sequences.pages = fatune::page_table(same);
+  }
   const auto q = values(inputs.q, tensor_elements(same, TensorRole::q));
   const auto k = values(inputs.k, tensor_elements(same, TensorRole::k));
   const auto v = values(inputs.v, tensor_elements(same, TensorRole::v));
@@ -84,9 +98,10 @@ void expect_as_fatune(const Case& one, const Inputs& inputs) {
   const std::vector<double> o = cpu_attention(same, q, k, v, sinks);
   const std::vector<double> lse = cpu_log_sum_exp(same, q, k, sinks);
   const fatune_attention::Tensors tensors = strides_of(one);
-  const Reference reference(p, tensors, inputs, key_lengths(p));
+  const Reference reference(p, tensors, inputs, sequences);
+  const fatune_attention::detail::Extents extents = fatune_attention::detail::extents_of(p)[3];
   for (std::int64_t i = 0; i < fatune::output_rows(same); ++i) {
-    const RowPlace at{i / p.seq_len / p.heads, i / p.seq_len % p.heads, i % p.seq_len};
+    const RowPlace at{i / extents.rows / p.heads, i / extents.rows % p.heads, i % extents.rows};
     const ReferenceRow row = reference.row(at);
     const auto first = static_cast<std::size_t>(index_of(tensors.o, at));
     for (std::size_t j = 0; j < row.o.size(); ++j) {
@@ -118,6 +133,32 @@ TEST(ExampleReference, ComputesWhatFatunesDoes) {
     }
   }
   EXPECT_GT(compared, 10);
+  for (Case one : served_cases(like)) {
+    one = tiny(one);
+    one.problem.softcap = compared % 3 == 0 ? 2.0F : 0.0F;
+    one.problem.has_sinks = compared % 2 == 0;
+    expect_as_fatune(one, inputs);
+    ++compared;
+  }
+  EXPECT_GT(compared, 60);
+}
+
+/// A table for sequences names each page at most once, and none behind a sequence's last key.
+TEST(ExamplePages, AreOfOneSequenceEach) {
+  Problem problem = fatune_attention::tuned_problem();
+  problem.batch = 4;
+  problem.seq_len_kv = 64;
+  problem.page_size = 8;
+  problem.has_seq_lens_kv = true;
+  problem = with_totals(problem);
+  const Sequences sequences = sequences_of(problem);
+  std::set<std::int32_t> named;
+  for (std::size_t i = 0; i < sequences.pages.size(); ++i) {
+    const bool is_page = sequences.pages[i] < problem.pool_pages;
+    EXPECT_EQ(is_page, static_cast<std::int32_t>(i % 8 * 8) < sequences.keys[i / 8]);
+    EXPECT_TRUE(!is_page || named.insert(sequences.pages[i]).second);
+  }
+  EXPECT_EQ(named.size(), 6U + 8U + 0U + 1U);
 }
 
 }  // namespace

@@ -61,6 +61,8 @@ inline std::string text_of(const Case& one) {
   text += p.causal ? " causal" : "";
   text += p.window > 0 ? " w" + number(p.window) : "";
   text += p.has_seq_lens_kv ? " lens" : "";
+  text += p.is_packed ? " packed" : "";
+  text += p.page_size > 0 ? " pages" + number(p.page_size) : "";
   text += p.softcap > 0.0F ? " cap" + number(static_cast<std::int64_t>(p.softcap)) : "";
   text += p.has_sinks ? " sinks" : "";
   text += p.lse ? " lse" : "";
@@ -79,8 +81,8 @@ inline std::vector<Case> tuned_cases(int step) {
   return cases;
 }
 
-/// Small problems with the type, head dimensions, softcap and sinks of `like`.
-inline std::vector<Case> small_cases(const Problem& like) {
+/// A small problem with the type, head dimensions, softcap and sinks of `like`.
+inline Problem plain_problem(const Problem& like) {
   Problem plain = like;
   plain.batch = 2;
   plain.heads = plain.kv_heads = 2;
@@ -88,6 +90,12 @@ inline std::vector<Case> small_cases(const Problem& like) {
   plain.causal = false;
   plain.window = 0;
   plain.lse = false;
+  return plain;
+}
+
+/// Such small problems.
+inline std::vector<Case> small_cases(const Problem& like) {
+  const Problem plain = plain_problem(like);
   std::vector<Case> cases;
   const auto add = [&](Layout layout, auto change) {
     Problem problem = plain;
@@ -121,20 +129,72 @@ inline std::vector<Case> small_cases(const Problem& like) {
   return cases;
 }
 
+/// Makes the numbers of rows and pages those of the problem's sequences.
+inline Problem with_totals(Problem p) {
+  if (p.page_size > 0) {
+    p.seq_len_kv = (p.seq_len_kv + p.page_size - 1) / p.page_size * p.page_size;
+    p.pool_pages = p.batch * p.seq_len_kv / p.page_size + 1;
+  }
+  if (p.is_packed) {
+    const Sequences sequences = sequences_of(p);
+    p.queries_total = sequences.first_query.back();
+    p.keys_total = sequences.first_key.back();
+  }
+  return p;
+}
+
+/// Small problems with packed sequences, and with keys in pages of this size, 0: without pages.
+inline std::vector<Case> served_cases(const Problem& like, std::int64_t page_size) {
+  Problem plain = plain_problem(like);
+  plain.batch = 4;
+  plain.heads = 4;
+  plain.page_size = page_size;
+  std::vector<Case> cases;
+  const auto add = [&](auto change) {
+    Problem problem = plain;
+    change(problem);
+    cases.push_back({with_totals(problem), Layout::bshd});
+  };
+  for (const bool causal : {false, true}) {
+    add([&](Problem& p) { p.is_packed = true, p.causal = p.lse = causal; });
+    if (page_size > 0) {
+      add([&](Problem& p) { p.causal = causal; });
+      add([&](Problem& p) {
+        p.seq_len = causal ? 3 : 1, p.seq_len_kv = 1000;
+        p.causal = p.lse = causal, p.has_seq_lens_kv = true;
+      });
+    }
+  }
+  return cases;
+}
+
+/// Such problems without pages, and with pages of all sizes.
+inline std::vector<Case> served_cases(const Problem& like) {
+  std::vector<Case> cases = served_cases(like, 0);
+  for (std::int64_t page_size = 1; page_size <= detail::kMostPageSize; page_size *= 2) {
+    for (const Case& one : served_cases(like, page_size)) {
+      cases.push_back(one);
+    }
+  }
+  return cases;
+}
+
 /// Reduces a case to as little work as possible, and keeps what is special about it.
 inline Case tiny(Case one) {
   Problem& p = one.problem;
-  p.batch = p.has_seq_lens_kv ? p.batch : 1;
+  p.batch = p.has_seq_lens_kv || p.is_packed ? p.batch : 1;
   p.heads /= p.kv_heads;
   p.kv_heads = 1;
   p.seq_len = std::min<std::int64_t>(p.seq_len, 130);
   p.seq_len_kv = std::min<std::int64_t>(p.seq_len_kv, 200);
+  p = with_totals(p);
   return one;
 }
 
-/// Small problems for each combination of type, head dimensions, softcap and sinks that the library
-/// was tuned for.
-inline std::vector<Case> small_cases() {
+/// The cases that `cases_like` makes of a problem of each combination of type, head dimensions,
+/// softcap and sinks that the library was tuned for.
+template <typename CasesLike>
+std::vector<Case> cases_of_kinds(CasesLike cases_like) {
   const auto& rows = detail::kTable.rows;
   std::set<std::tuple<DType, std::int64_t, std::int64_t, float, bool>> seen;
   std::vector<Case> cases;
@@ -143,12 +203,19 @@ inline std::vector<Case> small_cases() {
     if (seen.insert({problem.dtype, problem.d_head, problem.d_head_v, problem.softcap,
                      problem.has_sinks})
             .second) {
-      for (const Case& one : small_cases(problem)) {
+      for (const Case& one : cases_like(problem)) {
         cases.push_back(one);
       }
     }
   }
   return cases;
+}
+
+inline std::vector<Case> small_cases() {
+  return cases_of_kinds([](const Problem& like) { return small_cases(like); });
+}
+inline std::vector<Case> served_cases() {
+  return cases_of_kinds([](const Problem& like) { return served_cases(like); });
 }
 
 inline const char* layout_name(Layout layout) { return layout == Layout::bhsd ? "bhsd" : "bshd"; }

@@ -111,19 +111,64 @@ inline std::int64_t index_of(const Tensor& tensor, const RowPlace& at) {
   return at.batch * tensor.batch_stride + at.head * tensor.head_stride + at.row * tensor.row_stride;
 }
 
-/// The number of keys of each sequence. If a problem's sequences differ, these are two thirds of
-/// what K and V have room for, all of it, none, one, and again, beginning with the `first` of
-/// these.
-inline std::vector<std::int32_t> key_lengths(const Problem& problem, std::size_t first = 0) {
-  const auto most = static_cast<std::int32_t>(problem.seq_len_kv);
-  std::vector<std::int32_t> lengths(static_cast<std::size_t>(problem.batch), most);
-  if (problem.has_seq_lens_kv) {
-    const std::int32_t some[] = {(2 * most + 2) / 3, most, 0, 1};
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      lengths[i] = some[(i + first) % 4];
+/// How long the sequences of a problem are, and where they are.
+struct Sequences {
+  std::vector<std::int32_t> queries;      ///< of each sequence
+  std::vector<std::int32_t> keys;         ///< of each sequence
+  std::vector<std::int32_t> first_query;  ///< Tensors::cu_seqlens_q
+  std::vector<std::int32_t> first_key;    ///< Tensors::cu_seqlens_kv
+  std::vector<std::int32_t> pages;        ///< Tensors::page_table; empty without pages
+};
+
+/// 0, and the sums of the lengths.
+inline std::vector<std::int32_t> starts_of(const std::vector<std::int32_t>& lengths) {
+  std::vector<std::int32_t> starts(lengths.size() + 1);
+  std::partial_sum(lengths.begin(), lengths.end(), starts.begin() + 1);
+  return starts;
+}
+
+/// A table of the first pages of a pool, in a random order, for sequences of so many keys. What is
+/// behind a sequence's last page names no page.
+inline std::vector<std::int32_t> page_table(const Problem& problem,
+                                            const std::vector<std::int32_t>& keys) {
+  constexpr std::int32_t kNoPage = 0x7fa57fa5;
+  const std::int64_t width = problem.seq_len_kv / problem.page_size;
+  std::vector<std::int32_t> table(static_cast<std::size_t>(problem.batch * width));
+  std::iota(table.begin(), table.end(), 0);
+  std::uint64_t seed = 5;
+  for (std::int64_t i = problem.batch * width - 1; i > 0; --i) {
+    std::swap(table[static_cast<std::size_t>(i)],
+              table[static_cast<std::size_t>(random_between(seed, 0, i))]);
+  }
+  for (std::int64_t i = 0; i < problem.batch * width; ++i) {
+    if (i % width * problem.page_size >= keys[static_cast<std::size_t>(i / width)]) {
+      table[static_cast<std::size_t>(i)] = kNoPage;
     }
   }
-  return lengths;
+  return table;
+}
+
+/// If a problem's sequences differ, their numbers of keys are two thirds of seq_len_kv, all of it,
+/// none, one, and again, beginning with the `first` of these. Packed ones have seq_len queries,
+/// one, half as many, none, and again: four sequences, or a multiple, have the same sum with each
+/// `first`.
+inline Sequences sequences_of(const Problem& problem, std::size_t first = 0) {
+  const auto most_queries = static_cast<std::int32_t>(problem.seq_len);
+  const auto most = static_cast<std::int32_t>(problem.seq_len_kv);
+  const std::int32_t some_queries[] = {most_queries, 1, (most_queries + 1) / 2, 0};
+  const std::int32_t some_keys[] = {(2 * most + 2) / 3, most, 0, 1};
+  Sequences made;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(problem.batch); ++i) {
+    const bool differ = problem.has_seq_lens_kv || problem.is_packed;
+    made.queries.push_back(problem.is_packed ? some_queries[(i + first) % 4] : most_queries);
+    made.keys.push_back(differ ? some_keys[(i + first) % 4] : most);
+  }
+  made.first_query = starts_of(made.queries);
+  made.first_key = starts_of(made.keys);
+  if (problem.page_size > 0) {
+    made.pages = page_table(problem, made.keys);
+  }
+  return made;
 }
 
 /// The sinks of the query heads: some outweigh the keys, others hardly count.
@@ -140,9 +185,10 @@ struct KeyRange {
   std::int64_t end;
 };
 
-/// The keys that a query of a sequence with `length` keys sees.
-inline KeyRange visible_keys(const Problem& problem, std::int64_t length, std::int64_t row) {
-  const std::int64_t position = row + length - problem.seq_len;
+/// The keys that a query of a sequence with so many queries and `length` keys sees.
+inline KeyRange visible_keys(const Problem& problem, std::int64_t queries, std::int64_t length,
+                             std::int64_t row) {
+  const std::int64_t position = row + length - queries;
   KeyRange keys{0, length};
   if (problem.window > 0) {
     keys = {std::max<std::int64_t>(0, position - problem.window + 1),
@@ -170,17 +216,21 @@ struct Inputs {
   Elements v;
 };
 
+/// What the constructor is given must outlive it.
 class Reference {
  public:
   Reference(const Problem& problem, const Tensors& tensors, const Inputs& inputs,
-            std::vector<std::int32_t> lengths)
-      : problem_(problem), tensors_(tensors), inputs_(inputs), lengths_(std::move(lengths)) {}
+            const Sequences& sequences)
+      : problem_(problem), tensors_(tensors), inputs_(inputs), sequences_(sequences) {}
 
+  /// `at`: in the tensors Q and O.
   ReferenceRow row(const RowPlace& at) const {
     const auto width = static_cast<std::size_t>(problem_.d_head_v);
     ReferenceRow result{std::vector<double>(width), std::vector<double>(width)};
-    const std::int64_t length = lengths_[static_cast<std::size_t>(at.batch)];
-    const KeyRange keys = visible_keys(problem_, length, at.row);
+    const std::size_t sequence = sequence_at(at);
+    const std::int64_t first = problem_.is_packed ? sequences_.first_query[sequence] : 0;
+    const KeyRange keys = visible_keys(problem_, sequences_.queries[sequence],
+                                       sequences_.keys[sequence], at.row - first);
     if (keys.first < keys.end || problem_.has_sinks) {
       weigh(at, keys, scores(at, keys), result);
     }
@@ -188,6 +238,14 @@ class Reference {
   }
 
  private:
+  std::size_t sequence_at(const RowPlace& at) const {
+    const auto& starts = sequences_.first_query;
+    return static_cast<std::size_t>(problem_.is_packed
+                                        ? std::upper_bound(starts.begin(), starts.end(), at.row) -
+                                              starts.begin() - 1
+                                        : at.batch);
+  }
+
   std::vector<double> scores(const RowPlace& at, const KeyRange& keys) const {
     const double scale = problem_.softmax_scale > 0.0F
                              ? static_cast<double>(problem_.softmax_scale)
@@ -258,13 +316,21 @@ class Reference {
   }
 
   RowPlace key_place(const RowPlace& at, std::int64_t key) const {
-    return {at.batch, at.head / (problem_.heads / problem_.kv_heads), key};
+    const std::int64_t head = at.head / (problem_.heads / problem_.kv_heads);
+    const std::size_t sequence = sequence_at(at);
+    if (problem_.page_size > 0) {
+      const std::int64_t width = problem_.seq_len_kv / problem_.page_size;
+      const auto entry = static_cast<std::int64_t>(sequence) * width + key / problem_.page_size;
+      return {sequences_.pages[static_cast<std::size_t>(entry)], head, key % problem_.page_size};
+    }
+    return problem_.is_packed ? RowPlace{0, head, sequences_.first_key[sequence] + key}
+                              : RowPlace{at.batch, head, key};
   }
 
   const Problem& problem_;
   const Tensors& tensors_;
   const Inputs& inputs_;
-  std::vector<std::int32_t> lengths_;
+  const Sequences& sequences_;
 };
 
 }  // namespace example

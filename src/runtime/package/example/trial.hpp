@@ -156,17 +156,25 @@ class Trial {
         v_(bytes_of(2)),
         o_(bytes_of(3)),
         lse_(sizeof(float) * static_cast<std::size_t>(output_rows())),
-        lengths_(sizeof(std::int32_t) * static_cast<std::size_t>(one.problem.batch)),
+        sequences_(sequences_of(one.problem)),
+        lengths_(bytes_of(sequences_.keys)),
+        first_query_(bytes_of(sequences_.first_query)),
+        first_key_(bytes_of(sequences_.first_key)),
+        pages_(bytes_of(sequences_.pages)),
         sinks_(sizeof(float) * static_cast<std::size_t>(one.problem.heads)) {
     tensors_.q.data = q_.data();
     tensors_.k.data = k_.data();
     tensors_.v.data = v_.data();
     tensors_.o.data = o_.data();
     tensors_.lse = static_cast<float*>(lse_.data());
-    if (one.problem.has_seq_lens_kv) {
-      tensors_.seq_lens_kv = static_cast<const std::int32_t*>(lengths_.data());
-      set_lengths(0);
-    }
+    const auto array = [](bool is_wanted, const DeviceMemory& memory) {
+      return is_wanted ? static_cast<const std::int32_t*>(memory.data()) : nullptr;
+    };
+    tensors_.seq_lens_kv = array(one.problem.has_seq_lens_kv, lengths_);
+    tensors_.page_table = array(one.problem.page_size > 0, pages_);
+    tensors_.cu_seqlens_q = array(one.problem.is_packed, first_query_);
+    tensors_.cu_seqlens_kv = array(one.problem.is_packed, first_key_);
+    set_lengths(0);
     if (one.problem.has_sinks) {
       tensors_.sinks = static_cast<const float*>(sinks_.data());
       sinks_.fill(sinks_of(one.problem), stream);
@@ -183,8 +191,13 @@ class Trial {
 
   /// Gives the sequences other lengths, if they differ, without another launch or another tensor.
   void set_lengths(std::size_t first) {
-    first_length_ = first;
-    lengths_.fill(key_lengths(case_.problem, first), stream_);
+    sequences_ = sequences_of(case_.problem, first);
+    lengths_.fill(sequences_.keys, stream_);
+    first_query_.fill(sequences_.first_query, stream_);
+    first_key_.fill(sequences_.first_key, stream_);
+    if (!sequences_.pages.empty()) {
+      pages_.fill(sequences_.pages, stream_);
+    }
   }
 
   /// Overwrites the output, so that its later contents must come from a later launch.
@@ -218,13 +231,20 @@ class Trial {
     return 2 * elements_of(detail::shaped_tensors(case_.problem, tensors_)[tensor]);
   }
 
+  static std::size_t bytes_of(const std::vector<std::int32_t>& array) {
+    return sizeof(std::int32_t) * array.size();
+  }
+
+  detail::Extents extents_of_o() const { return detail::extents_of(case_.problem)[3]; }
+
   std::int64_t output_rows() const {
-    return case_.problem.batch * case_.problem.heads * case_.problem.seq_len;
+    const detail::Extents o = extents_of_o();
+    return o.batch * o.heads * o.rows;
   }
 
   RowPlace place_of(std::int64_t index) const {
-    const std::int64_t rows = case_.problem.seq_len;
-    return {index / rows / case_.problem.heads, index / rows % case_.problem.heads, index % rows};
+    const detail::Extents o = extents_of_o();
+    return {index / o.rows / o.heads, index / o.rows % o.heads, index % o.rows};
   }
 
   /// All rows of a small problem; the first, the last and random rows of a large one.
@@ -251,8 +271,7 @@ class Trial {
   void compare(const RowPlace& at, const std::vector<std::uint16_t>& o,
                const std::vector<float>& lse, Verdict& verdict) const {
     const Problem& problem = case_.problem;
-    const ReferenceRow expected =
-        Reference(problem, tensors_, inputs_, key_lengths(problem, first_length_)).row(at);
+    const ReferenceRow expected = Reference(problem, tensors_, inputs_, sequences_).row(at);
     const std::string where = "batch " + std::to_string(at.batch) + ", head " +
                               std::to_string(at.head) + ", row " + std::to_string(at.row);
     const auto first = static_cast<std::size_t>(index_of(tensors_.o, at));
@@ -263,7 +282,7 @@ class Trial {
     if (problem.lse) {
       compare_lse(expected,
                   lse[static_cast<std::size_t>(
-                      (at.batch * problem.heads + at.head) * problem.seq_len + at.row)],
+                      (at.batch * problem.heads + at.head) * extents_of_o().rows + at.row)],
                   where, verdict);
     }
     ++verdict.rows;
@@ -293,9 +312,12 @@ class Trial {
   DeviceMemory v_;
   DeviceMemory o_;
   DeviceMemory lse_;
+  Sequences sequences_;
   DeviceMemory lengths_;
+  DeviceMemory first_query_;
+  DeviceMemory first_key_;
+  DeviceMemory pages_;
   DeviceMemory sinks_;
-  std::size_t first_length_ = 0;
   std::optional<DeviceMemory> workspace_;
 };
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "facts.hpp"
+
 namespace fatune_attention::torch_binding {
 namespace {
 
@@ -48,14 +50,18 @@ void check_array(const TorchTensor& array, std::initializer_list<std::int64_t> e
   STD_TORCH_CHECK(array.is_contiguous(), name, " must be contiguous");
 }
 
+std::int64_t sequences_of(const Call& call) {
+  return call.is_packed() ? call.cu_seqlens_q->numel() - 1 : call.q.size(0);
+}
+
 void check_packed(const Call& call) {
   STD_TORCH_CHECK(call.cu_seqlens_q.has_value() == call.cu_seqlens_kv.has_value(),
                   "cu_seqlens_q and cu_seqlens_kv belong together");
   if (!call.is_packed()) {
     return;
   }
-  STD_TORCH_CHECK(call.q.size(0) == 1 && !call.seq_lens_kv && !call.page_table,
-                  "packed operands are one batch, without seq_lens_kv and page_table");
+  STD_TORCH_CHECK(call.q.size(0) == 1 && !call.seq_lens_kv,
+                  "packed operands are one batch, without seq_lens_kv");
   const std::int64_t starts = call.cu_seqlens_q->numel();
   STD_TORCH_CHECK(starts >= 2, "cu_seqlens_q must have an element for each sequence and one more");
   check_array(*call.cu_seqlens_q, {starts}, aoti_torch_dtype_int32(), call.q, "cu_seqlens_q");
@@ -90,6 +96,14 @@ const Element* data_of(const std::optional<TorchTensor>& array) {
   return array ? static_cast<const Element*>(array->data_ptr()) : nullptr;
 }
 
+/// The most keys that the sequences of a packed problem can have together: the host does not read
+/// how many they have.
+std::int64_t most_keys_in_pages(const Call& call, const Problem& problem) {
+  const std::int64_t of_sequence = std::min(call.max_seqlen_kv, problem.seq_len_kv);
+  return of_sequence <= detail::kMostKeysInPages / problem.batch ? problem.batch * of_sequence
+                                                                 : detail::kMostKeysInPages;
+}
+
 bool rows_are_dense(const TorchTensor& tensor) { return tensor.stride(3) == 1; }
 
 }  // namespace
@@ -100,7 +114,7 @@ void check_operands(const Call& call) {
   check_like_query(call.v, call.q, "value");
   check_shapes(call.q, call.k, call.v, call.page_table.has_value());
   check_packed(call);
-  const std::int64_t batch = call.q.size(0);
+  const std::int64_t batch = sequences_of(call);
   if (call.seq_lens_kv) {
     check_array(*call.seq_lens_kv, {batch}, aoti_torch_dtype_int32(), call.q, "seq_lens_kv");
   }
@@ -130,7 +144,7 @@ const char* refusal(const Call& call) {
 Problem problem_of(const Call& call) {
   Problem problem;
   problem.dtype = dtype_of(call.q) == aoti_torch_dtype_float16() ? DType::fp16 : DType::bf16;
-  problem.batch = call.q.size(0);
+  problem.batch = sequences_of(call);
   problem.heads = call.q.size(1);
   problem.kv_heads = call.k.size(1);
   problem.seq_len = call.q.size(2);
@@ -151,11 +165,14 @@ Problem problem_of(const Call& call) {
   }
   if (call.is_packed()) {
     problem.is_packed = true;
-    problem.batch = call.cu_seqlens_q->numel() - 1;
     problem.queries_total = call.q.size(2);
     problem.keys_total = call.k.size(2);
     problem.seq_len = call.max_seqlen_q;
-    problem.seq_len_kv = call.max_seqlen_kv;
+    if (call.page_table) {
+      problem.keys_total = most_keys_in_pages(call, problem);
+    } else {
+      problem.seq_len_kv = call.max_seqlen_kv;
+    }
     problem.causal = call.causal && problem.seq_len > 1;
   }
   return problem;

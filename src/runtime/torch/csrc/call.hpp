@@ -30,7 +30,8 @@ struct Call {
   /// (batch, pages of a sequence) of int32, as Tensors::page_table. k and v are then pools (pages,
   /// heads, keys of a page, d).
   const std::optional<TorchTensor>& page_table;
-  /// (sequences + 1) of int32, as Tensors has them. Both or neither; q, k and v are then one batch.
+  /// (sequences + 1) of int32, as Tensors has them. Both or neither; q, and k and v unless they are
+  /// in pages, are then one batch.
   const std::optional<TorchTensor>& cu_seqlens_q;
   const std::optional<TorchTensor>& cu_seqlens_kv;
   std::int64_t max_seqlen_q;   ///< of a packed call: the most queries of a sequence

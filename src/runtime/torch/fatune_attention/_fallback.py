@@ -126,6 +126,21 @@ def from_pages(page_table, *pools):
     return [pool[page_table.long().clamp(0, pool.size(0) - 1)].transpose(1, 2).flatten(2, 3) for pool in pools]
 
 
+def packed_from_pages(page_table, starts, *pools):
+    """Returns pools as from_pages() does, but one sequence after the other in one batch. `starts` has the sums of their
+    numbers of keys. Waits for the GPU, and copies no other pages."""
+    page_size = max(1, pools[0].size(2))
+    parts = [[keys[:, :, :length] for keys in from_pages(page_table[i:i + 1, :-(-length // page_size)], *pools)]
+             for i, length in enumerate(starts.diff().tolist())]
+    return [torch.cat(of_pool, 2) for of_pool in zip(*parts)]
+
+
+def _without_pages(k, v, page_table, cu_seqlens_kv):
+    if page_table is None:
+        return k, v
+    return from_pages(page_table, k, v) if cu_seqlens_kv is None else packed_from_pages(page_table, cu_seqlens_kv, k, v)
+
+
 def _sequences(starts):
     """Returns the first row of each sequence, and the row behind its last. Waits for the GPU."""
     starts = starts.tolist()
@@ -154,7 +169,7 @@ def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, sof
               cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0, reason="", kind=""):
     """Computes the operator `forward`."""
     warn_once(reason, kind)
-    k, v = (k, v) if page_table is None else from_pages(page_table, k, v)
+    k, v = _without_pages(k, v, page_table, cu_seqlens_kv)
     options = (causal, window, scale, seq_lens_kv, softcap, sinks)
     with torch.autocast(q.device.type, enabled=False):
         if cu_seqlens_q is None:
@@ -171,7 +186,7 @@ def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None,
     """Computes the operator `forward_lse`."""
     o = attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks, page_table, cu_seqlens_q, cu_seqlens_kv,
                   max_seqlen_q, max_seqlen_kv, reason, kind)
-    k, v = (k, v) if page_table is None else from_pages(page_table, k, v)
+    k, v = _without_pages(k, v, page_table, cu_seqlens_kv)
 
     def of(q, k, _v):
         return _lse(q, k, causal, window, scale, seq_lens_kv, softcap, sinks)

@@ -17,12 +17,11 @@ def _refuse_unsupported(**given):
                 "positions must be in the cache, rotated, before the call")
 
 
-def _check_array(array, q, dimensions, name, row):
+def check_array(array, q, sequences, dimensions, name, row, function="flash_attn_with_kvcache"):
     if array.dtype != torch.int32 or array.device != q.device:
-        raise ValueError(f"flash_attn_with_kvcache: {name} must be int32 on {q.device}, "
-                         f"not {array.dtype} on {array.device}")
-    if array.dim() != dimensions or array.size(0) != q.size(0):
-        raise ValueError(f"flash_attn_with_kvcache: {name} must have a {row} for each of the {q.size(0)} sequences, "
+        raise ValueError(f"{function}: {name} must be int32 on {q.device}, not {array.dtype} on {array.device}")
+    if array.dim() != dimensions or array.size(0) != sequences:
+        raise ValueError(f"{function}: {name} must have a {row} for each of the {sequences} sequences, "
                          f"not the shape {tuple(array.shape)}")
 
 
@@ -37,7 +36,7 @@ def _cached(q, k_cache, v_cache, cache_seqlens, block_table):
     if cache_seqlens is None:
         return k_cache, v_cache, None
     if isinstance(cache_seqlens, torch.Tensor):
-        _check_array(cache_seqlens, q, 1, "cache_seqlens", "length")
+        check_array(cache_seqlens, q, q.size(0), 1, "cache_seqlens", "length")
         return k_cache, v_cache, cache_seqlens
     if block_table is not None:
         _check_room(cache_seqlens, block_table.size(1) * k_cache.size(1))
@@ -52,7 +51,7 @@ def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None
     flash_attn_with_kvcache that it computes."""
     mask = kernel_mask(causal, window_size)
     if block_table is not None:
-        _check_array(block_table, q, 2, "block_table", "row")
+        check_array(block_table, q, q.size(0), 2, "block_table", "row")
         block_table = block_table.contiguous()
     keys, values, lengths = _cached(q, k_cache, v_cache, cache_seqlens, block_table)
     operands = (q.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2))

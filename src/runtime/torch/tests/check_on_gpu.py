@@ -253,34 +253,58 @@ def check_pages(options):
     return counted(steps)
 
 
-def check_packed(options):
-    """Checks packed sequences, of no row too, alone and in a CUDA graph whose lengths change."""
+def packed_arrays(queries, keys, has_pages):
+    """The arguments of flash_attn_varlen_func that say how long the sequences are."""
+    lengths = (("seqused_k", torch.tensor(keys, dtype=torch.int32, device="cuda")) if has_pages else
+               ("cu_seqlens_k", decoding.starts_of(keys)))
+    return dict([("cu_seqlens_q", decoding.starts_of(queries)), lengths])
+
+
+def packed_steps(options, page_sizes):
+    """Checks packed sequences, of no row too, alone and in a CUDA graph whose lengths change. Page size 0: keys are packed,
+    too. Returns by which steps kernels were chosen."""
     steps = []
     for seed, (problem, queries, keys) in enumerate(
             decoding.random_packed(max(1, options.count // 4), options.seed, tuned_kinds(options))):
         q, k, v = (one[0] for one in decoding.caches(problem, seed))
-        starts = decoding.starts_of(queries), decoding.starts_of(keys)
-        call = dict(return_attn_probs=True, **decoding.options(problem))
-        most = max(queries), max(keys)
-        o, lse, _ = flash_attn_varlen_func(q, k, v, *starts, *most, **call)
+        page_size = page_sizes[seed % len(page_sizes)]
+        call = dict(packed_arrays(queries, keys, page_size > 0), max_seqlen_q=max(queries), max_seqlen_k=max(keys),
+                    return_attn_probs=True, **decoding.options(problem))
+        operands = k, v
+        if page_size > 0:
+            call["block_table"], *operands = decoding.packed_in_pages(page_size, seed, keys, k, v)
+        o, lse, _ = flash_attn_varlen_func(q, *operands, **call)
         fault = decoding.packed_fault(problem, queries, keys, o, lse, q, k, v)
-        require(fault is None, problem, queries, keys, fault)
-        steps.append(explain(q, k, v, *starts, *most, like=flash_attn_varlen_func, **call).step)
+        require(fault is None, problem, queries, keys, "in pages of", page_size, fault)
+        steps.append(explain(q, *operands, like=flash_attn_varlen_func, **call).step)
         if seed < 8 and steps[-1] != "refused":
-            check_packed_graph(problem, (q, k, v), starts, most, queries, keys, call)
-    return counted(steps)
+            require_right_replay(problem, queries, keys, (q, k, v), operands, call)
+    return steps
 
 
-def check_packed_graph(problem, operands, starts, most, queries, keys, call):
+def require_right_replay(problem, queries, keys, packed, operands, call):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        o, lse, _ = flash_attn_varlen_func(*operands, *starts, *most, **call)
+        o, lse, _ = flash_attn_varlen_func(packed[0], *operands, **call)
+    q, k, v = packed
+    if "block_table" in call:
+        call["block_table"].copy_(call["block_table"].flip(0))
+        k, v = (torch.cat(one.split(keys)[::-1]) for one in (k, v))
     queries, keys = queries[::-1], keys[::-1]
-    for tensor, lengths in zip(starts, (queries, keys)):
-        tensor.copy_(decoding.starts_of(lengths))
+    for name, array in packed_arrays(queries, keys, "block_table" in call).items():
+        call[name].copy_(array)
     graph.replay()
-    fault = decoding.packed_fault(problem, queries, keys, o, lse, *operands)
+    fault = decoding.packed_fault(problem, queries, keys, o, lse, q, k, v)
     require(fault is None, problem, queries, keys, "in a graph:", fault)
+
+
+def check_packed(options):
+    return counted(packed_steps(options, (0,)))
+
+
+def check_chunks(options):
+    """Checks packed queries of sequences whose keys are in pages in a random order, as in chunked prefill."""
+    return counted(packed_steps(options, (16, 64, 256)))
 
 
 def check_decode_graph(options):
@@ -474,7 +498,7 @@ def check_times(options):
 
 
 CHECKS = {name.removeprefix("check_"): function for name, function in globals().items()
-          if name.startswith("check_") and name not in ("check_problem", "check_concurrent", "check_packed_graph")}
+          if name.startswith("check_") and name not in ("check_problem", "check_concurrent")}
 
 
 def run_check(name, options):

@@ -95,6 +95,15 @@ def in_pages(page_size, seed, *tensors):
     return table, *map(pool_of, tensors)
 
 
+def packed_in_pages(page_size, seed, keys, *tensors):
+    """Returns in_pages() of packed tensors (rows, heads, d), of which sequences have `keys` rows each."""
+    rooms = [one.new_full((len(keys), max(keys), *one.shape[1:]), float("nan")) for one in tensors]
+    for room, tensor in zip(rooms, tensors):
+        for own, rows in zip(room, tensor.split(keys)):
+            own[:len(rows)] = rows
+    return in_pages(page_size, seed, *rooms)
+
+
 def random_packed(count, seed, kinds):
     """Problems, and for each the numbers of queries and of keys of its sequences."""
     draw = random.Random(seed)

@@ -399,9 +399,38 @@ class Varlen(TestCase):
                 for cache, rows in zip(caches, (k, v)):
                     cache[i, :end - first] = rows[first:end]
             table, k_pages, v_pages = paged(*caches)
-            o = flash_attn_varlen_func(q, k_pages, v_pages, starts_q, starts_k, most, most_k, causal=True,
-                                       block_table=table)
-            self.assert_close(o, each_packed_alone(q, k, v, starts_q, starts_k, right=0)[0])
+            expected, expected_lse = each_packed_alone(q, k, v, starts_q, starts_k, right=0)
+            for lengths in (dict(cu_seqlens_k=starts_k), dict(seqused_k=starts_k.diff())):
+                o = flash_attn_varlen_func(q, k_pages, v_pages, starts_q, max_seqlen_q=most, max_seqlen_k=most_k,
+                                           causal=True, block_table=table, **lengths)
+                self.assert_close(o, expected)
+            call = (q.transpose(0, 1)[None], k_pages.transpose(1, 2), v_pages.transpose(1, 2), True)
+            options = dict(page_table=table, cu_seqlens_q=starts_q, cu_seqlens_kv=starts_k, max_seqlen_q=most,
+                           max_seqlen_kv=most_k)
+            o, lse = OPERATORS.forward_lse(*call, **options)
+            self.assert_close(o[0].transpose(0, 1), expected)
+            self.assert_close(lse[0], expected_lse)
+            torch.library.opcheck(OPERATORS.forward.default, call, options)
+
+    def test_wrong_pages_are_refused(self):
+        q, k, v, starts_q, starts_k, *most = packed_call()
+        k, v, table, lengths = k[:, None], v[:, None], torch.zeros(4, 6, dtype=torch.int32), starts_k.diff()
+
+        def refused(kind, text, *starts, most=most, **options):
+            with self.assertRaisesRegex(kind, text):
+                flash_attn_varlen_func(q, k, v, starts_q, *starts, **dict(zip(("max_seqlen_q", "max_seqlen_k"), most)),
+                                       **options)
+
+        for wrong in (table.long(), table[:2], table[0]):
+            refused(ValueError, "block_table must", block_table=wrong, seqused_k=lengths)
+        for wrong in (lengths.long(), lengths[:2], lengths[:, None]):
+            refused(ValueError, "seqused_k must", block_table=table, seqused_k=wrong)
+        refused(ValueError, "either seqused_k or cu_seqlens_k", block_table=table)
+        refused(ValueError, "either seqused_k or cu_seqlens_k", starts_k, block_table=table, seqused_k=lengths)
+        refused(ValueError, "4 sequences, and cu_seqlens_k 3", starts_k[:4], block_table=table)
+        refused(ValueError, "cu_seqlens_k must be given")
+        refused(ValueError, "max_seqlen_q and max_seqlen_k", starts_k, most=())
+        refused(NotImplementedError, "seqused_k without block_table", starts_k, seqused_k=lengths)
 
     def test_what_nothing_computes_is_refused(self):
         for options in ({"softcap": 30.0}, {"return_attn_probs": True}, {"learnable_sink": torch.zeros(4)}):
@@ -502,6 +531,10 @@ class ChecksOnGpu(TestCase):
             o, lse = OPERATORS.forward_lse(*call, *problem.mask(), cu_seqlens_q=starts[0], cu_seqlens_kv=starts[1])
             o, lse = o[0].transpose(0, 1), lse[0]
             self.assertIsNone(decoding.packed_fault(problem, queries, keys, o, lse, q, k, v))
+            table, *pools = decoding.packed_in_pages(8, seed, keys, k, v)
+            paged = flash_attn_varlen_func(q, *pools, starts[0], max_seqlen_q=max(queries), max_seqlen_k=max(keys),
+                                           seqused_k=starts[1].diff(), block_table=table, **decoding.options(problem))
+            self.assert_close(paged, o)
             lse[0, 0] += 1.0
             self.assertIsNotNone(decoding.packed_fault(problem, queries, keys, o, lse, q, k, v))
 
@@ -595,11 +628,15 @@ class FakeCuda(TestCase):
             flash_attn_with_kvcache(q, *pages, cache_seqlens=lengths, block_table=table)
             flash_attn_varlen_func(q[:, 0], *pages, starts_of([1] * 4).to("cuda"), starts_of(LENGTHS).to("cuda"), 1, 9,
                                    block_table=table)
+            chunks = dict(cu_seqlens_q=starts[0], max_seqlen_q=3, max_seqlen_k=9, seqused_k=lengths, block_table=table)
+            flash_attn_varlen_func(half[0], *pages, **chunks, return_attn_probs=True)
         calls = [arguments for name, arguments in zip(called.names, called.arguments)
                  if name.startswith("fatune_attention.forward")]
-        self.assertEqual([len(arguments) for arguments in calls], [15, 15, 11, 11])
+        self.assertEqual([len(arguments) for arguments in calls], [15, 15, 11, 11, 15])
         self.assertIs(calls[0][11], starts[0])
         self.assertIs(calls[2][10], table)
+        self.assertIs(calls[4][10], table)
+        self.assertEqual((calls[4][12].dtype, calls[4][12].shape, calls[4][13:]), (torch.int32, (5,), (3, 9)))
 
     def test_untuned_calls_may_be_allowed(self):
         for allowed in (False, True):
@@ -634,6 +671,10 @@ class FakeCuda(TestCase):
             self.assertIn("alibi", explain(q, k, v, alibi_slopes=q, like=flash_attn_func).reason)
             self.assertIn("window_size",
                           explain(q, k, v, window_size=(3, 1), cache_seqlens=2, like=flash_attn_with_kvcache).reason)
+            starts = torch.tensor([0, 1, 2], dtype=torch.int32, device="cuda")
+            table = torch.zeros(2, 1, dtype=torch.int32, device="cuda")
+            self.assertIn("window_size", explain(q[0], k, v, starts, starts, 1, 7, window_size=(3, 1), block_table=table,
+                                                 like=flash_attn_varlen_func).reason)
             self.assertIn("gradients", explain(q.requires_grad_(), k, v).reason)
 
 
