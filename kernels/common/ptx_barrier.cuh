@@ -28,6 +28,11 @@ __device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier, unsigned ra
       : "memory");
 }
 
+// Arrives at the mbarrier with this cluster_address().
+__device__ __forceinline__ void mbarrier_arrive_cluster(unsigned remote) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
+}
+
 // As mbarrier_arrive_at. What this thread wrote before is seen by those of the cluster that wait
 // with mbarrier_wait_for_cluster.
 __device__ __forceinline__ void mbarrier_release_at(unsigned barrier, unsigned rank) {
@@ -101,6 +106,14 @@ __device__ __forceinline__ unsigned cluster_block_rank() {
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
                    : "memory");
+}
+
+// The two halves of cluster_sync(). threads: whole warps, converged
+__device__ __forceinline__ void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 #endif

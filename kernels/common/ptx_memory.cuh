@@ -71,7 +71,6 @@ __device__ __forceinline__ void st_shared_4(unsigned shared, unsigned v) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(v) : "memory");
 }
 
-// The output is never read again by the kernel: it takes no line in L1.
 // Stores to the same address of block `rank` of the cluster.
 __device__ __forceinline__ void st_shared_4_at(unsigned shared, unsigned rank, unsigned v) {
   asm volatile(
@@ -82,6 +81,21 @@ __device__ __forceinline__ void st_shared_4_at(unsigned shared, unsigned rank, u
       : "memory");
 }
 
+// The same address of block `rank` of the cluster.
+__device__ __forceinline__ unsigned cluster_address(unsigned shared, unsigned rank) {
+  unsigned remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared), "r"(rank));
+  return remote;
+}
+
+// Stores to a cluster_address().
+__device__ __forceinline__ void st_cluster_16(unsigned remote, float4 v) {
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(v.x),
+               "f"(v.y), "f"(v.z), "f"(v.w)
+               : "memory");
+}
+
+// The output is never read again by the kernel: it takes no line in L1.
 __device__ __forceinline__ void st_global_16_no_l1(void* global, uint4 v) {
   asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(global), "r"(v.x),
                "r"(v.y), "r"(v.z), "r"(v.w)

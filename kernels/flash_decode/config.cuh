@@ -107,6 +107,8 @@ struct SmemPlan {
     kTakenEmpty = kTakenFull + 8,
     kTaken = kTakenFull + 16
   };
+  // Where the sums of two parts are added up, the mbarriers of what another block sends.
+  enum : unsigned { kSentFree = kTakenFull, kSentFull = kTakenEmpty };
 
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
     return stage * kStageBytes;

@@ -99,6 +99,8 @@ class Consuming {
     consumer_.compute(part, slot_.index, sums);
     if (part.parts == 1) {
       output_.store_rows(part, sums, smem_ + Plan::query(slot_.index));
+    } else if (merges_sums(work_)) {
+      merge(part, sums);
     } else {
       output_.store_sums(part, sums);
     }
@@ -109,6 +111,14 @@ class Consuming {
     // for the part that the other has not stored.
     arrive(smem_ + Plan::stored(slot_.index));
     arrive(Plan::empty(full));
+  }
+
+  // Adds up the sums of both parts, and stores this block's share of them.
+  __device__ __forceinline__ void merge(const Part& part, Sums& sums) const {
+    if constexpr (kCanMerge) {
+      Merging<S>(work_, smem_).exchange(sums);
+      output_.store_share(part, sums);
+    }
   }
 
   // Returns 1 if this block stored the last part of the rows of the part before, else 0.

@@ -19,6 +19,9 @@ template <typename S>
 __device__ __forceinline__ void count_parts(const Work& work, unsigned char* memory,
                                             unsigned smem) {
   using Plan = SmemPlan<S>;
+  if (merges_sums(work)) {
+    return;
+  }
   Ring<S::kSlots> slot;
 #pragma unroll 1
   for (;;) {

@@ -13,6 +13,7 @@
 #include "flash_decode/counter.cuh"
 #include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
+#include "flash_decode/merge.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/producer.cuh"
 #include "flash_decode/query_loader.cuh"
@@ -37,6 +38,9 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
   }
   if constexpr (kCluster > 1) {
     TakenForCluster<S>::initialise(smem);
+  }
+  if constexpr (kCanMerge) {
+    Merging<S>::initialise(smem);
   }
   fence_mbarrier_init();
 }
@@ -85,6 +89,13 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
     named_barrier_wait(kStartBarrier, S::kThreads - 32);
   }
   sync_cluster();
+  if (merges_sums(work)) {
+    __syncwarp();
+    cluster_arrive();
+    if (warp != S::kConsumerWarps) {  // the producer loads keys first
+      cluster_wait();
+    }
+  }
 
   if (warp >= S::kConsumerWarps) {
     if constexpr (S::kTall) {

@@ -21,6 +21,13 @@ enum : int { kPageSize = FATUNE_PAGE_SIZE };
 // Blocks of a cluster, which have neighbouring tiles of rows.
 enum : int { kCluster = FATUNE_CLUSTER };
 
+#ifndef FATUNE_MERGE_SUMS
+#define FATUNE_MERGE_SUMS 0
+#endif
+
+// Whether blocks can add up the sums of two parts through shared memory (merge.cuh).
+enum : bool { kCanMerge = FATUNE_MERGE_SUMS };
+
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
 // step. In pages, they are (64 columns, keys of a page, panels, heads, pages); a box has keys of
 // one page, and all panels of a whole step, or one panel of a smaller page. Where V is columns of
@@ -73,7 +80,19 @@ struct Work {
   const int* page_table;  // [batch, pages_of_sequence]: which page of K and V has which keys
   int pages_of_sequence;
 #endif
+#if FATUNE_MERGE_SUMS
+  int merges;  // 1: two blocks of a cluster have the parts of a tile of rows, and tile_items is 2
+#endif
 };
+
+// Whether two blocks of a cluster have the parts of a tile of rows.
+__device__ __forceinline__ bool merges_sums(const Work& work) {
+#if FATUNE_MERGE_SUMS
+  return work.merges != 0;
+#else
+  return false;
+#endif
+}
 
 // The table of pages of a sequence; null if K and V are contiguous.
 __device__ __forceinline__ const int* pages_of(const Work& work, int batch) {

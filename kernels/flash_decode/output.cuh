@@ -75,6 +75,17 @@ class Output {
     }
   }
 
+  // Stores the columns that this block of the cluster finishes.
+  __device__ __forceinline__ void store_share(const Part& part, const Sums& sums) const {
+    constexpr int kBlocks = S::kOutputs / 32;
+    if (part.index == 0) {
+      store_lse(part, sums);
+      store_own_rows<0, kBlocks>(part, sums);
+    } else {
+      store_own_rows<kBlocks, 2 * kBlocks>(part, sums);
+    }
+  }
+
   __device__ __forceinline__ void store_sums(const Part& part, const Sums& sums) const {
     const int thread = static_cast<int>(threadIdx.x);
     const int rows = rows_of(part);
@@ -138,7 +149,9 @@ class Output {
     }
   }
 
-  // Stores the rows that a tall consumer's threads have, 16 bytes at a time.
+  // Stores the rows that a tall consumer's threads have, 16 bytes at a time: of their columns, some
+  // blocks of 16.
+  template <int kFirst = 0, int kEnd = S::kOutputs / 16>
   __device__ __forceinline__ void store_own_rows(const Part& part, const Sums& sums) const {
     const Square at = Sums::square_at(0, 0, static_cast<int>(threadIdx.x));
     const float4 state = sums.state(0);
@@ -150,7 +163,7 @@ class Output {
           reinterpret_cast<uint4*>(row_of(part, at.rows[h]).o + Sums::first_column()) +
           threadIdx.x % 4;
 #pragma unroll
-      for (int block = 0; block < S::kOutputs / 16; ++block) {
+      for (int block = kFirst; block < kEnd; ++block) {
         const uint4 columns = sums.eight_columns(h, block, factors[h]);
         if (is_there) {
           to[4 * block] = columns;

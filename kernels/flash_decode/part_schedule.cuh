@@ -217,17 +217,9 @@ class SequenceFinder {
   int before_ = 0;     // parts of the sequences that were taken before these
 };
 
-// threads: one warp, converged
+// Sets the part's steps and the number of parts of its sequence. in: all else
 template <typename S>
-__device__ __forceinline__ Part part_at(const Work& work, SequenceFinder<S>& sequences,
-                                        int number) {
-  Part part;
-  part.item = -1;
-  const int heads = quotient(number, work.row_tiles_reciprocal);
-  part.row_tile = number - heads * work.row_tiles;
-  const int at = quotient(heads, work.kv_heads_reciprocal);
-  part.head = heads - at * work.kv_heads;
-  sequences.find(at, part);
+__device__ __forceinline__ void set_steps(const Work& work, Part& part) {
   part.parts = parts_of<S>(work, part.keys);
   const StepRange steps = steps_of<S>(work, part.keys);
   part.step = steps.begin + part.index * work.part_steps;
@@ -240,6 +232,38 @@ __device__ __forceinline__ Part part_at(const Work& work, SequenceFinder<S>& seq
     const int seen = max(0, part.keys - work.seq_len + last_query + 1);
     part.end = min(part.end, (seen + S::kStepKeys - 1) / S::kStepKeys);
   }
+}
+
+// threads: one warp, converged
+template <typename S>
+__device__ __forceinline__ Part part_at(const Work& work, SequenceFinder<S>& sequences,
+                                        int number) {
+  Part part;
+  part.item = -1;
+  const int heads = quotient(number, work.row_tiles_reciprocal);
+  part.row_tile = number - heads * work.row_tiles;
+  const int at = quotient(heads, work.kv_heads_reciprocal);
+  part.head = heads - at * work.kv_heads;
+  sequences.find(at, part);
+  set_steps<S>(work, part);
+  return part;
+}
+
+// The part of this block, which its cluster has of one tile of rows. There is none if the sequence
+// has no more parts than `index`.
+template <typename S>
+__device__ __forceinline__ Part part_of_cluster(const Work& work) {
+  const int block = static_cast<int>(blockIdx.x);
+  Part part;
+  part.item = -1;
+  part.index = block % 2;
+  const int heads = quotient(block / 2, work.row_tiles_reciprocal);
+  part.row_tile = block / 2 - heads * work.row_tiles;
+  part.batch = quotient(heads, work.kv_heads_reciprocal);
+  part.head = heads - part.batch * work.kv_heads;
+  part.keys = keys_of(work, part.batch);
+  part.first = 0;  // the parts are not stored
+  set_steps<S>(work, part);
   return part;
 }
 

@@ -33,7 +33,7 @@ class Producer {
     }
     int taken = 0;
     if (threadIdx.x % 32 == 0) {
-      if (work_.tile_items != 0 && takes_for_cluster()) {
+      if (work_.tile_items != 0 && takes_for_cluster() && !merges_sums(work_)) {
         taken = count_one(work_.next_part);
       }
       prefetch_tensor_map(map_q_);
@@ -45,6 +45,14 @@ class Producer {
 
   // taken: what begin() returned. threads: one warp, converged
   __device__ __forceinline__ void run(int taken) {
+    if constexpr (kCanMerge) {
+      if (merges_sums(work_)) {
+        run_one(part_of_cluster<S>(work_));
+        __syncwarp();
+        cluster_wait();
+        return;
+      }
+    }
     SequenceFinder<S> sequences(work_);
     // Other blocks of a cluster may load keys before this one has counted.
     constexpr unsigned kScratch = kCluster > 1 ? Plan::kP : Plan::key(0);
@@ -88,13 +96,32 @@ class Producer {
       index = __shfl_sync(0xffffffffu, index, 0);
     }
     if (is_first) {
-      Part none{};
-      none.batch = -1;
-      pass(none);
+      pass_none();
     }
   }
 
  private:
+  // As run(), where the block has this part or, if the sequence does not have it, none.
+  // threads: one warp, converged
+  __device__ __forceinline__ void run_one(const Part& part) {
+    const bool is_first = threadIdx.x % 32 == 0;
+    named_barrier_wait(kInitialisedBarrier, 64);
+    if (part.index < part.parts) {
+      if (is_first) {
+        pass(part);
+      }
+      if constexpr (kPageSize > 0) {
+        load_pages(part);
+      } else if (is_first) {
+        load(part);
+      }
+      slot_.advance();
+    }
+    if (is_first) {
+      pass_none();
+    }
+  }
+
   static constexpr unsigned kToFullV = Plan::full_v(0) - Plan::full_k(0);
 
   // Of the tile of K (v: 0) or V (1) of a stage, or of that part of a latent tile.
@@ -170,6 +197,12 @@ class Producer {
     } else if (part.batch < 0 || part.item >= 0) {
       mbarrier_arrive(full);
     }
+  }
+
+  __device__ __forceinline__ void pass_none() const {
+    Part none{};
+    none.batch = -1;
+    pass(none);
   }
 
   __device__ __forceinline__ void load(const Part& part) {

@@ -15,6 +15,7 @@
 #include "common/ptx_wgmma.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
+#include "flash_decode/merge.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/sums.cuh"
 #include "flash_decode/tall_rows.cuh"
@@ -31,11 +32,11 @@ class LatentConsumer : TallRows<S> {
   using Rows::dump;
   using Rows::find_seen;
   using Rows::group_;
+  using Rows::lane_;
   using Rows::mask;
   using Rows::multiply_values;
   using Rows::pack;
   using Rows::release;
-  using Rows::release_query;
   using Rows::scale_log2_;
   using Rows::smem_;
   using Rows::tiles_;
@@ -59,8 +60,9 @@ class LatentConsumer : TallRows<S> {
     Ring<S::kStages> at = ring_at<S::kStages>(warp_uniform(tiles_));
     // The last step whose scores this consumer computes, if that is not before the first.
     const int last_own = end - 1 - ((end - 1 - first + at.index) % 2 == group_ ? 0 : 1);
+    const unsigned query_read = query_barrier(part, slot);
     if (last_own < first) {
-      release_query(slot);
+      release_query(query_read);
     }
     find_seen(part);
 #pragma unroll 1
@@ -70,7 +72,7 @@ class LatentConsumer : TallRows<S> {
       if (at.index == group_) {
         rescale = compute_probabilities(p, sums, part, step, slot, at);
         if (step == last_own) {
-          release_query(slot);
+          release_query(query_read);
         }
         hand_over(p, sums.softmax);
       } else {
@@ -113,6 +115,29 @@ class LatentConsumer : TallRows<S> {
     const Rescale rescale = softmax_step<S::kStepKeys, S>(s, sums.softmax, scale_log2_);
     pack(p, s, sums, part, step);
     return rescale;
+  }
+
+  // The mbarrier of the cluster to arrive at when Q has been read: that of the tile of Q, or where
+  // sums are merged, that of the other block, which sends its sums there.
+  __device__ __forceinline__ unsigned query_barrier(const Part& part, int slot) const {
+    if constexpr (kCanMerge) {
+      const bool merges = merges_sums(work_) && part.parts > 1;
+      return cluster_address(smem_ + (merges ? Plan::kSentFree : Plan::free_query(0)),
+                             cluster_block_rank() ^ (merges ? 1 : 0));
+    } else {
+      return smem_ + Plan::free_query(slot % S::kQueryTiles);
+    }
+  }
+
+  // Without branches, so that the compiler schedules the step as a whole.
+  __device__ __forceinline__ void release_query(unsigned barrier) const {
+    if constexpr (kCanMerge) {
+      if (lane_ == 0) {
+        mbarrier_arrive_cluster(barrier);
+      }
+    } else if (lane_ == 0) {
+      mbarrier_arrive(barrier);
+    }
   }
 
   // O += P V of this consumer's columns; frees their panels of the tile.

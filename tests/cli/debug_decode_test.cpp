@@ -133,9 +133,9 @@ const std::vector<DecodingMistake> kDecodingMistakes{
      "would have without rescaling"},
     {"OfTallTilesToo", "tall_consumer.cuh", "rescale_output<S>(sums.o, rescale);\n", "", kTallTiles,
      "--seq 70 --seq-kv 300 --init large_logits", "O", 1, "would have without rescaling"},
-    {"TheTailOfV", "producer.cuh", "at, smem_ + Plan::full_k(stage_.index) + v",
-     "v == 0 ? at : Coordinates5{0, min(step * S::kStepKeys, work_.seq_len_kv - S::kStepKeys), "
-     "0, part.head, part.batch}, smem_ + Plan::full_k(stage_.index) + v",
+    {"TheTailOfV", "producer.cuh", "panels.map, at,",
+     "panels.map, v == 0 ? at : Coordinates5{0, min(step * S::kStepKeys, work_.seq_len_kv - "
+     "S::kStepKeys), 0, part.head, part.batch},",
      kTallTiles, "--seq 70 --seq-kv 300", "O", 4, "the tile of V"},
     {"APartThatIsNotAdded", "output.cuh", "part + i * every < end", "part + i * every < end - 1",
      kShortTiles, "--seq 4 --seq-kv 300", "output", nullptr, "it is the row without part 2"},

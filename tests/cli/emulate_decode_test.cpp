@@ -161,21 +161,45 @@ constexpr std::array kLatentProblems{
     "--seq 1 --seq-kv 65 --batch 70 --heads 128 --schedules 1",
     "--seq 2 --seq-kv-lens 129,300 --heads 64 --causal --page-size 16"};
 
+// Two parts at most, whose sums are added up in clusters: lengths of one part and of none; pages;
+// parts that no query sees; three tiles of rows; as many blocks as SMs, and more.
+constexpr std::array kMergedProblems{
+    "--seq 1 --seq-kv-lens 200,70,130,0,192,1,128 --heads 120 --kv-heads 2 --lse --sinks",
+    "--seq 3 --seq-kv-lens 256,130,2,0,129 --heads 16 --causal --page-size 16 --lse",
+    "--seq 5 --seq-kv 129 --batch 2 --heads 36 --causal --window 70 --layout bhsd",
+    "--seq 150 --seq-kv 140 --batch 2 --heads 1 --causal --page-size 128 --sinks --softcap 20",
+    "--seq 1 --seq-kv 130 --batch 66 --heads 64 --schedules 1",
+    "--seq 1 --seq-kv 130 --batch 67 --heads 16 --schedules 1"};
+
 class EmulateLatent : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
  protected:
   EmulateLatent() : EmulatedFamily("flash_decode") {}
 };
 
-TEST_P(EmulateLatent, EveryConfigurationForTestsIsRight) {
-  const std::string problem = kLatentProblems.at(GetParam());
+std::vector<std::string> latent_words(const std::string& problem) {
   const bool names_heads = problem.find("--kv-heads") != std::string::npos;
+  return words(problem + " --latent --dhead-v 512" + (names_heads ? "" : " --kv-heads 1"));
+}
+
+TEST_P(EmulateLatent, EveryConfigurationForTestsIsRight) {
   expect_right(part_of(kept("latent_ci"), GetParam(), 2),
-               words(problem + " --latent --dhead-v 512" + (names_heads ? "" : " --kv-heads 1")));
+               latent_words(kLatentProblems.at(GetParam())));
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateLatent,
                          testing::Range(std::size_t{0}, kLatentProblems.size()),
                          [](const auto& test) { return name_of(kLatentProblems.at(test.param)); });
+
+class EmulateLatentMerged : public EmulateLatent {};
+
+TEST_P(EmulateLatentMerged, SumsOfTwoPartsAreRight) {
+  expect_right({"(FP16, 576, 64, 64, 2, 1): parts_128+shared_sums"},
+               latent_words(kMergedProblems.at(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateLatentMerged,
+                         testing::Range(std::size_t{0}, kMergedProblems.size()),
+                         [](const auto& test) { return name_of(kMergedProblems.at(test.param)); });
 
 /// What a tuning space keeps on a problem.
 class DecodeSpace : public ProgramTest {

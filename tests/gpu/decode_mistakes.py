@@ -33,7 +33,10 @@ PAGES = {"--page-size": "16"}
 LATENT = "(BF16, 576, 64, 64, 2, 1): parts_512"
 LATENT_SHAPE = {"--seq": "1", "--seq-kv": "190", "--heads": "16", "--kv-heads": "1", "--dhead-v": "512", "--latent": ""}
 LATENT_CLUSTER = {**LATENT_SHAPE, "--heads": "128"}  # two tiles of rows
+# Two parts of one tile of rows.
+MERGED = "(BF16, 576, 64, 64, 2, 1): parts_128+shared_sums"
 LATENT_LENGTHS = {**LATENT_SHAPE, "--batch": "2", "--seq-kv-lens": "190,100"}
+ONE_LATENT_PART = {**LATENT_SHAPE, "--seq-kv": "128"}
 # Blocks have four parts, so that slots for parts are used again.
 SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
 SLOTS_IN_TURN = {"--seq": "1", "--seq-kv": "960", "--heads": "60", "--kv-heads": "60", "--batch": "1"}
@@ -153,6 +156,10 @@ def latent(*arguments, shape=None, **more):
     return Mistake(*arguments, config=LATENT, shape=shape or LATENT_SHAPE, **more)
 
 
+def merged(*arguments, shape=None, right_on=ONE_LATENT_PART, **more):
+    return Mistake(*arguments, config=MERGED, shape=shape or LATENT_SHAPE, right_on=right_on, **more)
+
+
 MISTAKES += [
     latent("rows of the state exchanged", "tall_latent_consumer.cuh",
            "{__float_as_uint(state.reference[0]), __float_as_uint(state.reference[1])",
@@ -183,6 +190,21 @@ MISTAKES += [
     latent("blocks of a cluster with other ends", "part_schedule.cuh", "(part.row_tile / kCluster + 1) * kCluster",
            "part.row_tile + 1", "divergent_barrier", "no warp can go on",
            shape={**LATENT_CLUSTER, "--seq": "2", "--seq-kv": "129", "--heads": "64", "--causal": ""}),
+    merged("sums sent before Q is read", "merge.cuh",
+           "    mbarrier_wait_for_cluster(smem_ + Plan::kSentFree, 0);\n", "",
+           "in_flight", "writes sQ .* asynchronous copy"),
+    merged("no wait for sums that are sent", "merge.cuh",
+           "    mbarrier_wait_for_cluster(smem_ + Plan::kSentFull, 0);\n", "", "race", "block rank"),
+    merged("states not sent", "merge.cuh", "    st_cluster_16(to + kStates, sums.state(0));\n", "",
+           "wrong_result", "values mismatch"),
+    merged("columns that the block keeps", "merge.cuh", "send<kSquares>", "send<0>", "wrong_result", "values mismatch"),
+    merged("sums of another reference", "merge.cuh", "elements[j] * factors.sent", "elements[j] * factors.own",
+           "wrong_result", "values mismatch"),
+    merged("mbarriers of the other block not awaited", "flash_decode.cu",
+           "      cluster_wait();\n", "",
+           "race", "uses the mbarrier .* which another thread initialises"),
+    merged("block without a part", "producer.cuh", "if (part.index < part.parts) {", "if (true) {",
+           "race", "writes O .* of block rank", shape=LATENT_LENGTHS, right_on=LATENT_SHAPE),
 ]
 
 

@@ -187,6 +187,25 @@ TEST(DeclaredStruct, WorkOfDecodingInPagesHasFurtherMembers) {
             "");
 }
 
+TEST(DeclaredStruct, WorkOfLatentDecodingSaysWhetherSumsAreMerged) {
+  const DeclaredFamily decode("flash_decode");
+  const Config config =
+      parse_config(decode.family, "(BF16, 576, 64, 64, 2, 1): parts_512+shared_sums");
+  Problem problem = kDeclaredProblem;
+  problem.heads = problem.kv_heads = 1;
+  problem.d_head = 576;
+  problem.d_head_v = 512;
+  problem.latent = true;
+  problem.seq_len = 1;
+  const std::string asserts = work_asserts(decode, config, problem);
+  EXPECT_THAT(asserts, HasSubstr("offsetof(Work, merges)"));
+  EXPECT_EQ(decode.log_of(config,
+                          "#define FATUNE_MERGE_SUMS 1\n"
+                          "#include \"flash_decode/kernel_args.cuh\"\n" +
+                              asserts),
+            "");
+}
+
 TEST(DeclaredStruct, DecodingOnOlderDevicesHasTheMembersOfBothStructsThere) {
   const DeclaredFamily decode("flash_decode_sm80");
   const Config config = parse_config(decode.family, "(FP16, 128, 16, 64, 3, 4, 1): parts_256");

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
@@ -76,6 +78,40 @@ TEST(LatentFlashDecode, HasClustersOfTwoBlocksForAnEvenNumberOfTiles) {
     EXPECT_EQ(launch.grid.at(0) % cluster, 0);
     EXPECT_EQ(map_of(launch, 1).box.at(2), 4 / cluster);
     EXPECT_EQ(map_of(launch, 2).box.at(2), cluster == 2 ? 3 : 5);
+  }
+}
+
+TEST(LatentFlashDecode, AddsUpTwoPartsInClustersIfAllPartsRunAtTheSameTime) {
+  struct Case {
+    const char* what;
+    const char* config;
+    std::int64_t batch, heads;
+    bool can_merge, merges;
+  };
+  const std::string tile = "(BF16, 576, 64, 64, 2, 1): parts_";
+  for (const Case& of : {Case{"two parts", "512+shared_sums", 3, 64, true, true},
+                         {"three tiles of rows", "512+shared_sums", 3, 192, true, true},
+                         {"as many blocks as SMs", "512+shared_sums", 66, 16, true, true},
+                         {"more blocks than SMs", "512+shared_sums", 67, 16, true, false},
+                         {"four parts", "256+shared_sums", 3, 64, true, false},
+                         {"one part", "1024+shared_sums", 3, 64, true, false},
+                         {"sums not shared", "512", 3, 64, false, false},
+                         {"two tiles of rows", "512+shared_sums", 3, 128, false, false}}) {
+    Problem problem = latent_problem(of.heads);
+    problem.batch = of.batch;
+    const Config config = parse_config(latent_family(), tile + of.config);
+    const ConfigCase one{latent_family(), config, problem, fixtures::h200()};
+    EXPECT_EQ(find_quantity(one, "merging"), of.merges ? 2.0 : 1.0) << of.what;
+    const LaunchGeometry launch = launch_geometry(one);
+    if (of.merges) {
+      EXPECT_EQ(launch.cluster.at(0), 2) << of.what;
+      EXPECT_EQ(launch.grid.at(0), 2 * of.batch * (of.heads == 192 ? 3 : 1)) << of.what;
+      EXPECT_EQ(launch.arguments.buffers.at(0).bytes, 16) << "no sums go through global memory";
+    }
+    EXPECT_EQ(std::ranges::count(compile_request(one).defines,
+                                 std::pair<std::string, std::string>{"FATUNE_MERGE_SUMS", "1"}),
+              of.can_merge ? 1 : 0)
+        << of.what;
   }
 }
 
