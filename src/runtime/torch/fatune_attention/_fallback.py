@@ -130,8 +130,11 @@ def packed_from_pages(page_table, starts, *pools):
     """Returns pools as from_pages() does, but one sequence after the other in one batch. `starts` has the sums of their
     numbers of keys. Waits for the GPU, and copies no other pages."""
     page_size = max(1, pools[0].size(2))
+    lengths, room = starts.diff().tolist(), page_table.size(1) * page_size
+    if max(lengths, default=0) > room:
+        raise ValueError(f"a sequence has {max(lengths)} keys, and its row of block_table room for {room}")
     parts = [[keys[:, :, :length] for keys in from_pages(page_table[i:i + 1, :-(-length // page_size)], *pools)]
-             for i, length in enumerate(starts.diff().tolist())]
+             for i, length in enumerate(lengths)]
     return [torch.cat(of_pool, 2) for of_pool in zip(*parts)]
 
 
@@ -157,7 +160,7 @@ def packed(function, q, k, v, cu_seqlens_q, cu_seqlens_kv):
     parts = [function(q[:, :, first:end], k[:, :, first_kv:end_kv], v[:, :, first_kv:end_kv])
              for (first, end), (first_kv, end_kv) in zip(_sequences(cu_seqlens_q), _sequences(cu_seqlens_kv))
              if end > first]
-    return torch.cat(parts, 2)
+    return torch.cat(parts, 2) if parts else function(q, k[:, :, :0], v[:, :, :0])
 
 
 def _without_keys_too(q, k, v, *options):

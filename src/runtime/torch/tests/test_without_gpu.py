@@ -431,6 +431,12 @@ class Varlen(TestCase):
         refused(ValueError, "cu_seqlens_k must be given")
         refused(ValueError, "max_seqlen_q and max_seqlen_k", starts_k, most=())
         refused(NotImplementedError, "seqused_k without block_table", starts_k, seqused_k=lengths)
+        refused((ValueError, RuntimeError), "room for 6|forward", block_table=table, seqused_k=lengths + 7)
+
+    def test_without_any_query_is_empty(self):
+        q, k, v, starts_q, starts_k, *most = packed_call()
+        o = flash_attn_varlen_func(q[:0], k, v, torch.zeros_like(starts_q), starts_k, *most, causal=True)
+        self.assertEqual(o.shape, (0, *q.shape[1:]))
 
     def test_what_nothing_computes_is_refused(self):
         for options in ({"softcap": 30.0}, {"return_attn_probs": True}, {"learnable_sink": torch.zeros(4)}):
