@@ -65,6 +65,8 @@ class TuneDecode(unittest.TestCase):
         self.assertEqual(first["ranking"][0],
                          {"config": "c", "samples_us": None, "verification": {"method": "gpu", "inputs": []}})
         self.assertEqual((merged["wall_s"], len(merged["summary"]["winners"])), (3.0, 2))
+        schema = json.loads((SCRIPT.parents[1] / "configs/schema/results.schema.json").read_text(encoding="utf-8"))
+        self.assertEqual(sorted(merged["summary"]), sorted(schema["properties"]["summary"]["required"]))
 
     def test_a_sweep_that_fails_costs_itself_alone_and_is_tried_again(self):
         said = self.tune([sweep(batch=13), sweep()], code=1)
