@@ -152,11 +152,13 @@ __device__ __forceinline__ void wgmma_registers(float (&d)[kColumns / 2], const 
 
 // Descriptor of a tile in shared memory with the 128-byte swizzle, lines of 64 elements.
 // shape:   leading_bytes: to the next 64 columns where a product takes columns side by side, else
-//          unused; eight lines after one another are 1024 bytes
+//          unused; kEightLinesBytes: from eight lines, 1024 bytes, to the next eight
+template <unsigned kEightLinesBytes = 1024>
 __device__ __forceinline__ unsigned long long swizzled_descriptor(unsigned address,
                                                                   unsigned leading_bytes) {
   constexpr unsigned long long kSwizzle128 = 1ull << 62;
-  constexpr unsigned long long kEightLines = static_cast<unsigned long long>(1024 / 16) << 32;
+  constexpr unsigned long long kEightLines = static_cast<unsigned long long>(kEightLinesBytes / 16)
+                                             << 32;
   return kSwizzle128 | kEightLines | static_cast<unsigned long long>(leading_bytes / 16) << 16 |
          (address & 0x3ffffu) >> 4;
 }

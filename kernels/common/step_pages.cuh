@@ -46,6 +46,11 @@ class StepPages {
     }
   }
 
+  // The page of a box, in all lanes.
+  __device__ __forceinline__ int page_of(int box) const {
+    return __shfl_sync(0xffffffffu, pages_[box / 32], box % 32);
+  }
+
  private:
   __device__ __forceinline__ static int number(int i) {
     return static_cast<int>(threadIdx.x) % 32 + 32 * i;

@@ -30,11 +30,12 @@ enum : bool { kCanMerge = FATUNE_MERGE_SUMS };
 
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
 // step. In pages, they are (64 columns, keys of a page, panels, heads, pages); a box has keys of
-// one page, and all panels of a whole step, or one panel of a smaller page. Where V is columns of
-// K, both are K, and a box of "K" has the first four panels, one of "V" the others; in a cluster of
-// two, two and three panels. Q is (d_head,
-// heads of a group, queries, heads of K and V, batch); a box is 64 columns of the rows of a tile,
-// if that begins and ends with a query.
+// one page, and all panels of a whole step, or one panel of a smaller page. Where a tile has the
+// layout of pages (tile_layout.cuh), they are (first columns of all heads, 8 keys, panels, groups
+// of 8 keys of a page, pages), and a box is a page of one head. Where V is columns of K, both are
+// K, and a box of "K" has the first four panels, one of "V" the others; in a cluster of two, two
+// and three panels. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64
+// columns of the rows of a tile, if that begins and ends with a query.
 struct Work {
   const unsigned short* q;
   unsigned short* o;
@@ -79,6 +80,8 @@ struct Work {
 #if FATUNE_PAGE_SIZE > 0
   const int* page_table;  // [batch, pages_of_sequence]: which page of K and V has which keys
   int pages_of_sequence;
+  int k_head_stride;  // elements; 0 unless columns of the maps have the heads, as has v_head_stride
+  int v_head_stride;
 #endif
 #if FATUNE_MERGE_SUMS
   int merges;  // 1: two blocks of a cluster have the parts of a tile of rows, and tile_items is 2
@@ -100,6 +103,15 @@ __device__ __forceinline__ const int* pages_of(const Work& work, int batch) {
   return work.page_table + static_cast<long long>(batch) * work.pages_of_sequence;
 #else
   return nullptr;
+#endif
+}
+
+// Elements between heads of K (v: 0) or V (1), where columns of the maps have the heads; else 0.
+__device__ __forceinline__ int head_columns(const Work& work, int v) {
+#if FATUNE_PAGE_SIZE > 0
+  return v == 0 ? work.k_head_stride : work.v_head_stride;
+#else
+  return 0;
 #endif
 }
 

@@ -9,6 +9,7 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/pages.cuh"
 #include "flash_decode/part_schedule.cuh"
+#include "flash_decode/tile_layout.cuh"
 
 // Here the producer waits for the counter, which initialises the mbarriers.
 inline constexpr unsigned kInitialisedBarrier = 9;
@@ -143,6 +144,11 @@ class Producer {
     }
   }
 
+  // Which head that is in the maps of pages.
+  __device__ __forceinline__ int head_in_map(int head, int v) const {
+    return TileLayout<S>::kInGroups ? head * head_columns(work_, v) : head;
+  }
+
   // Where these panels are, of the tile in the present stage.
   __device__ __forceinline__ unsigned place_of(const PanelRange& panels, int v) const {
     const unsigned tile = smem_ + Plan::key(stage_.index);
@@ -252,15 +258,45 @@ class Producer {
       // The table takes long to answer: it is asked for a step before its tiles are free.
       PartPages<S> next;
       next.ask(work_, part, step + 1);
+      if constexpr (PartPages<S>::kByOneLane) {
+        load_by_one_lane(pages, part.head);
+      } else {
 #pragma unroll 1
-      for (int v = 0; v < 2; ++v) {
-        const PanelRange panels = panels_of(v);
-        load_tile_of(pages, place_of(panels, v), panels, part.head,
-                     smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+        for (int v = 0; v < 2; ++v) {
+          const PanelRange panels = panels_of(v);
+          load_tile_of(pages, place_of(panels, v), panels, head_in_map(part.head, v),
+                       smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+        }
       }
       stage_.advance();
       pages = next;
     }
+  }
+
+  // As load_tile(), of the tiles of K and V of a step in few pages. That what all copies share is
+  // warp-uniform leaves one register to move for each of them. threads: one warp, converged
+  __device__ __forceinline__ void load_by_one_lane(const PartPages<S>& of_lanes, int head) const {
+    const typename PartPages<S>::InOneLane pages(of_lanes);
+    const unsigned smem = warp_uniform(smem_);
+    const int stage = warp_uniform(stage_.index);
+    head = warp_uniform(head);
+    if (threadIdx.x % 32 == 0) {
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        const unsigned full = smem + Plan::full_k(stage) + v * kToFullV;
+        const unsigned to = smem + Plan::key(stage) + v * Plan::kFirstBytes;
+        const TensorMap* const map = panels_of(v).map;
+        const int column = head_in_map(head, v);
+        mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
+        mbarrier_arrive_expect(full, bytes_of(v));
+        if (work_.row_tiles > 1) {
+          pages.template load<L2Policy::kNormal>(to, map, column, full);
+        } else {
+          pages.template load<L2Policy::kEvictFirst>(to, map, column, full);
+        }
+      }
+    }
+    __syncwarp();
   }
 
   // As load_tile(), of keys in pages. threads: one warp

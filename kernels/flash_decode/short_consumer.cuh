@@ -20,6 +20,7 @@
 #include "flash_decode/row_sink.cuh"
 #include "flash_decode/seen_keys.cuh"
 #include "flash_decode/sums.cuh"
+#include "flash_decode/tile_layout.cuh"
 #include "flash_decode/values_end.cuh"
 
 inline constexpr unsigned kConsumerBarrier = 1;
@@ -32,6 +33,7 @@ class ShortConsumer {
  public:
   using Plan = SmemPlan<S>;
   using Sums = ShortSums<S>;
+  using Layout = TileLayout<S>;
 
   __device__ __forceinline__ ShortConsumer(const Work& work, unsigned char* memory, unsigned smem)
       : work_(work),
@@ -121,7 +123,8 @@ class ShortConsumer {
 
   __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
     mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
-    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(stage.index), 0);
+    const unsigned long long k =
+        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::key(stage.index), 0);
     const unsigned long long q = swizzled_descriptor(sQ, 0);
     wgmma_fence();
 #pragma unroll
@@ -129,9 +132,11 @@ class ShortConsumer {
 #pragma unroll
       for (int at = 0; at < S::kHeadDim / 16; ++at) {
         const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
-        product<S::kIsBf16, S::kRows, false>(
-            s[m], k + at / 4 * (Plan::kPanelBytesKv / 16) + m * (8192 / 16) + within,
-            q + at / 4 * (Plan::kPanelBytesQ / 16) + within, at > 0 ? 1 : 0);
+        product<S::kIsBf16, S::kRows, false>(s[m],
+                                             k + at / 4 * (Layout::kPanelBytes / 16) +
+                                                 m * (8 * Layout::kEightKeysBytes / 16) + within,
+                                             q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
+                                             at > 0 ? 1 : 0);
       }
     }
     wgmma_commit();
@@ -145,7 +150,8 @@ class ShortConsumer {
 
   __device__ __forceinline__ void accumulate(Sums& sums, Ring<S::kStages> stage) const {
     mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
-    const unsigned long long v = swizzled_descriptor(smem_ + Plan::value(stage.index), 0);
+    const unsigned long long v =
+        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::value(stage.index), 0);
     const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
     wgmma_fence();
 #pragma unroll
@@ -153,7 +159,8 @@ class ShortConsumer {
 #pragma unroll
       for (int panel = 0; panel < S::kPanels; ++panel) {
         product<S::kIsBf16, S::kRows, true>(
-            sums.o[panel], v + panel * (Plan::kPanelBytesKv / 16) + at * (2048 / 16),
+            sums.o[panel],
+            v + panel * (Layout::kPanelBytes / 16) + at * (2 * Layout::kEightKeysBytes / 16),
             p + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16), 1);
       }
     }

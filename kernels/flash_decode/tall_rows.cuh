@@ -15,6 +15,7 @@
 #include "flash_decode/row_sink.cuh"
 #include "flash_decode/seen_keys.cuh"
 #include "flash_decode/sums.cuh"
+#include "flash_decode/tile_layout.cuh"
 
 // threads: the warpgroup, converged, in all functions
 template <typename S>
@@ -22,6 +23,7 @@ class TallRows {
  public:
   using Plan = SmemPlan<S>;
   using Sums = TallSums<S>;
+  using Layout = TileLayout<S>;
 
   __device__ __forceinline__ TallRows(const Work& work, unsigned smem)
       : work_(work),
@@ -62,13 +64,14 @@ class TallRows {
   template <int kFirst = 0, int kEnd = S::kHeadDim / 16>
   __device__ __forceinline__ void multiply_queries(Scores& s, unsigned sQ, int stage) const {
     const unsigned long long q = swizzled_descriptor(sQ, 0);
-    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(stage), 0);
+    const unsigned long long k =
+        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::key(stage), 0);
     wgmma_fence();
 #pragma unroll
     for (int at = kFirst; at < kEnd; ++at) {
       const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
       wgmma_shared<S::kIsBf16, S::kStepKeys>(s, q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
-                                             k + at / 4 * (Plan::kPanelBytesKv / 16) + within,
+                                             k + at / 4 * (Layout::kPanelBytes / 16) + within,
                                              at > 0 ? 1 : 0);
     }
   }
@@ -76,11 +79,13 @@ class TallRows {
   // Starts O += P V of the columns of V from this address on. out: pending
   __device__ __forceinline__ static void multiply_values(Sums& sums, const Probabilities& p,
                                                          unsigned values) {
-    const unsigned long long v = swizzled_descriptor(values, Plan::kPanelBytesKv);
+    const unsigned long long v =
+        swizzled_descriptor<Layout::kEightKeysBytes>(values, Layout::kPanelBytes);
     wgmma_fence();
 #pragma unroll
     for (int at = 0; at < S::kStepKeys / 16; ++at) {
-      wgmma_registers<S::kIsBf16, 2 * S::kOutputs>(sums.o, p + 4 * at, v + at * (16 * 128 / 16), 1);
+      wgmma_registers<S::kIsBf16, 2 * S::kOutputs>(sums.o, p + 4 * at,
+                                                   v + at * (2 * Layout::kEightKeysBytes / 16), 1);
     }
     wgmma_commit();
   }

@@ -8,6 +8,7 @@
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
+#include "flash_decode/tile_layout.cuh"
 
 inline constexpr unsigned kValuesBarrier = 2;
 
@@ -21,6 +22,7 @@ template <typename S>
 __device__ __forceinline__ void clear_values_behind(const Work& work, const Part& part,
                                                     unsigned smem, const Ring<S::kStages>& at) {
   using Plan = SmemPlan<S>;
+  using Layout = TileLayout<S>;
   const int keys = part.keys - (part.end - 1) * S::kStepKeys;
   if ((kPageSize == 0 && work.seq_lens_kv == nullptr) || keys >= S::kStepKeys) {
     return;
@@ -33,7 +35,8 @@ __device__ __forceinline__ void clear_values_behind(const Work& work, const Part
   for (int panel = 0; panel < S::kHeadDimV / 64; ++panel) {
 #pragma unroll 1
     for (int line = max(keys, 0) * 8 + thread; line < S::kStepKeys * 8; line += kThreads) {
-      st_shared_16(values + panel * Plan::kPanelBytesKv + 16 * line, make_uint4(0, 0, 0, 0));
+      st_shared_16(values + panel * Layout::kPanelBytes + Layout::chunk_offset(line),
+                   make_uint4(0, 0, 0, 0));
     }
   }
   fence_async_proxy();

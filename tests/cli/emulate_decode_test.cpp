@@ -133,12 +133,17 @@ INSTANTIATE_TEST_SUITE_P(
         PagedCase{"OfManyHeads",
                   {"(FP16, 256, 16, 64, 1, 1): parts_64", "(BF16, 256, 32, 64, 2, 1): parts_256"},
                   "--seq 2 --seq-kv 150 --batch 2 --heads 16 --kv-heads 2 --lse --schedules 1",
-                  {16}},
+                  {8, 32}},
         PagedCase{"OfTallConsumers",
                   {"(BF16, 128, 64, 64, 2, 1): parts_128", "(BF16, 128, 128, 80, 2, 1): parts_128"},
                   "--seq 30 --seq-kv-lens 250,31,100 --heads 5 --kv-heads 1 --causal --lse "
                   "--schedules 1",
                   {8, 16}},
+        PagedCase{"OfSeveralPanels",
+                  {"(BF16, 128, 8, 128, 2, 1): parts_256", "(BF16, 256, 64, 64, 2, 1): parts_128"},
+                  "--seq 2 --seq-kv-lens 257,0,1,190 --heads 6 --kv-heads 3 --causal --lse "
+                  "--layout bhsd --schedules 1",
+                  {1, 2, 4, 8, 16, 32, 64}},
         PagedCase{"OfThreeConsumers",
                   {"(FP16, 64, 192, 64, 3, 1): parts_128"},
                   "--seq 100 --seq-kv 260 --batch 1 --heads 2 --kv-heads 1 --causal --schedules 1",

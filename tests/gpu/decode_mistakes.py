@@ -18,6 +18,7 @@ from sweep_tools import print_table, report_on_broken, skip_without_gpu
 CONFIG = "(FP16, 64, 8, 64, 2, 1): parts_128"
 SHAPE = {"--seq": "2", "--seq-kv": "330", "--heads": "4", "--kv-heads": "2", "--batch": "1"}
 SHARED = CONFIG + "+shared_sums"
+WIDE = "(FP16, 128, 8, 64, 2, 1): parts_128"
 TALL = "(FP16, 64, 128, 64, 3, 1): parts_512"
 LENGTHS = {"--batch": "2", "--seq-kv-lens": "330,100"}
 ONE_PART = {"--seq-kv": "128"}
@@ -139,8 +140,15 @@ MISTAKES = [
             "wrong_result", "values mismatch", shape=PAGES, right_on={"--page-size": "64"}),
     Mistake("row of a page", "../common/step_pages.cuh", "first_key % kPageSize", "0",
             "wrong_result", "values mismatch", shape={"--page-size": "128"}, right_on={"--page-size": "64"}),
-    Mistake("place of a page", "pages.cuh", "box * (kPageSize * 128)", "box % 2 * (kPageSize * 128)",
+    Mistake("place of a page", "pages.cuh", "box * (kPageSize * 128 * S::kPanels)", "box % 2 * (kPageSize * 128 * S::kPanels)",
             "in_flight", "while an asynchronous copy of thread 128", shape=PAGES, right_on={"--page-size": "32"}),
+    Mistake("place of a panel of a small page", "pages.cuh", "box * (kPageSize * 128),", "box % 2 * (kPageSize * 128),",
+            "in_flight", "while an asynchronous copy of thread 128", shape={"--page-size": "4"},
+            right_on={"--page-size": "32"}),
+    Mistake("eight keys of a page", "tile_layout.cuh", "1024 * S::kPanels : 1024", "1024 : 1024",
+            "wrong_result", "values mismatch", config=WIDE, shape={**PAGES, "--seq-kv": "320"}, right_on={"--page-size": "64"}),
+    Mistake("tail of V in another group of keys", "tile_layout.cuh", "chunk / 64 * kEightKeysBytes", "chunk / 64 * 1024",
+            "race", "with no synchronisation in between", config=WIDE, shape=PAGES, right_on={**PAGES, "--seq-kv": "320"}),
     Mistake("pages of the step before", "producer.cuh", "pages = next;", "",
             "wrong_result", "values mismatch", shape=PAGES, right_on={**PAGES, "--seq-kv": "64"}),
     Mistake("table read behind the last page", "../common/step_pages.cuh", "kBoxes && key < keys", "kBoxes",
@@ -148,7 +156,12 @@ MISTAKES = [
     Mistake("no wait for an empty tile of pages", "producer.cuh",
             "      mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);\n", "",
             "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
-            config="(FP16, 64, 8, 64, 2, 1): parts_512", shape=PAGES, right_on={**PAGES, **ONE_PART}),
+            config="(FP16, 64, 8, 64, 2, 1): parts_512", shape=PAGES, right_on={**PAGES, **ONE_PART}, times=2),
+    Mistake("no wait for an empty tile of small pages", "producer.cuh",
+            "      mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);\n", "",
+            "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
+            config="(FP16, 64, 8, 64, 2, 1): parts_512", shape={"--page-size": "4"},
+            right_on={"--page-size": "4", **ONE_PART}, times=2),
 ]
 
 

@@ -272,6 +272,29 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
   EXPECT_GT(packed_in_pages, 10);
 }
 
+// Heads are columns of flash_decode's tensor maps of pages, which are counted in 32 bits.
+TEST_F(GeneratedLibrary, RefusesPagesWhoseHeadsAreTooFarApart) {
+  int refused = 0;
+  for (int i = 0; i < generated().configurations.count; ++i) {
+    const Config& config = library_->configs[static_cast<std::size_t>(i)].config;
+    Problem problem{2, 1, 8, 128, DType::bf16, false};
+    problem.kv_heads = 2;
+    problem.seq_len_kv = 4096;
+    problem.page_size = 16;
+    runtime::Facts f = facts(problem, samples::h200());
+    const runtime::Configuration& made = generated().configurations[i];
+    if (config.family != "flash_decode" || made.refusal(f) != nullptr) {
+      continue;
+    }
+    f.v_head_stride = 2147483640;
+    EXPECT_EQ(made.refusal(f), nullptr);
+    f.v_head_stride = 2147483648;
+    EXPECT_NE(made.refusal(f), nullptr) << made.name;
+    ++refused;
+  }
+  EXPECT_GT(refused, 0);
+}
+
 /// Says why a configuration cannot be used: its family refuses it, or its machine code was not
 /// built.
 ConfigRules as_in(const Library& library) {

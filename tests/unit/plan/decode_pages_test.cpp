@@ -48,19 +48,41 @@ TEST(PagesOfFamilies, AreTakenByThoseWithATable) {
   EXPECT_EQ(invalid->rule, "pages-of-keys");
 }
 
-// A box of small pages has one panel of a page; one of large pages has a whole step.
+/// The tensor map of K or V in such pages, of a configuration with steps of 128 keys.
+TensorMapPiece map_of(const Problem& problem, std::size_t argument) {
+  const LaunchGeometry launch = launch_with("(BF16, 128, 8, 128, 2, 1): parts_512", problem);
+  return launch.arguments.list.at(argument).tensor_maps.at(0);
+}
+
+// A box of pages of up to four keys has one panel of a page; one of large pages has a whole step.
 TEST(PagesOfFlashDecode, HaveTensorMapsOfThePool) {
-  for (const std::int64_t page_size : {16, 128, 256}) {
+  for (const std::int64_t page_size : {4, 128, 256}) {
     const Problem problem = paged_problem(page_size);
-    const LaunchGeometry launch = launch_with("(BF16, 128, 8, 128, 2, 1): parts_512", problem);
     for (const std::size_t argument : {1U, 2U}) {
-      const TensorMapPiece& map = launch.arguments.list.at(argument).tensor_maps.at(0);
+      const TensorMapPiece map = map_of(problem, argument);
       EXPECT_THAT(map.sizes, ElementsAre(64, page_size, 2, 2, pool_pages(problem)));
       EXPECT_THAT(map.strides_bytes,
                   ElementsAre(2 * 128 * 2, 128, 128 * 2, page_size * 2 * 128 * 2));
       EXPECT_THAT(map.box, ElementsAre(64, std::min<std::int64_t>(page_size, 128),
                                        page_size < 128 ? 1 : 2, 1, 1));
     }
+  }
+}
+
+// A box is a whole page, in groups of eight keys, and begins at the first column of a head.
+TEST(PagesOfFlashDecode, AreOneBoxEachIfAStepHasSeveral) {
+  for (const std::int64_t page_size : {8, 16, 64}) {
+    Problem problem = paged_problem(page_size);
+    EXPECT_THAT(map_of(problem, 1).sizes,
+                ElementsAre(128 + 64, 8, 2, page_size / 8, pool_pages(problem)));
+    EXPECT_THAT(map_of(problem, 2).strides_bytes,
+                ElementsAre(2 * 128 * 2, 128, 8 * 2 * 128 * 2, page_size * 2 * 128 * 2));
+    problem.layout = Layout::bhsd;
+    EXPECT_THAT(map_of(problem, 2).sizes,
+                ElementsAre(page_size * 128 + 64, 8, 2, page_size / 8, pool_pages(problem)));
+    EXPECT_THAT(map_of(problem, 1).strides_bytes,
+                ElementsAre(128 * 2, 128, 8 * 128 * 2, page_size * 2 * 128 * 2));
+    EXPECT_THAT(map_of(problem, 1).box, ElementsAre(64, 8, 2, page_size / 8, 1));
   }
 }
 
@@ -80,7 +102,7 @@ TEST(PagesOfFlashDecode, HaveArgumentsAndCodeOfTheirOwn) {
   const auto bytes = [&](const Problem& problem) {
     return launch_with(text, problem).arguments.list.back().bytes;
   };
-  EXPECT_EQ(bytes(paged), bytes(contiguous) + 16) << "the table, and its width";
+  EXPECT_EQ(bytes(paged), bytes(contiguous) + 24) << "the table, its width, and where heads are";
 }
 
 TEST(PagesOfFlashDecode, AreWholeInAStepOrHaveWholeSteps) {

@@ -1,0 +1,26 @@
+// How the keys and columns of a tile of K or V lie in shared memory.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_TILE_LAYOUT_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_TILE_LAYOUT_CUH
+
+#include "flash_decode/config.cuh"
+#include "flash_decode/kernel_args.cuh"
+
+// A tile is [panels][keys][64 columns], as one copy of a step writes it. If a step has several
+// pages of eight keys and more, it is [groups of 8 keys][panels][8 keys][64 columns]: all columns
+// of a page are then in one piece, and one copy writes them. Eight lines are swizzled alike in
+// both.
+template <typename S>
+struct TileLayout {
+  enum : bool { kInGroups = !S::kLatent && kPageSize >= 8 && kPageSize < S::kStepKeys };
+  enum : unsigned {
+    kPanelBytes = kInGroups ? 1024 : S::kStepKeys * 128,    // from a panel to the next
+    kEightKeysBytes = kInGroups ? 1024 * S::kPanels : 1024  // from eight keys to the next
+  };
+
+  // Where 16-byte chunk `chunk` of a panel is; key i has those from 8 * i on.
+  __device__ __forceinline__ static unsigned chunk_offset(int chunk) {
+    return kInGroups ? chunk / 64 * kEightKeysBytes + chunk % 64 * 16 : 16 * chunk;
+  }
+};
+
+#endif
