@@ -214,9 +214,12 @@ class FlashAttention(Recorded):
             user.flash_attn_varlen_func(q, k, k, starts_of(20, 40), starts_of(50, 40), 40, 50, causal=True)
             user.flash_attn_varlen_func(tensor(2, 8, 64), pool, pool, starts_of(1, 1), starts_of(30, 60), 1, 60,
                                         causal=True, block_table=table)
+            user.flash_attn_varlen_func(q, pool, pool, starts_of(20, 40), None, 40, 60, causal=True, block_table=table,
+                                        seqused_k=torch.tensor([30, 60], torch.int32))
         self.check(line(40, causal=True, seq_lens="40,20"),
                    line(40, causal=True, seq_len_kv=50, kv_heads=2, seq_lens="40,20", seq_lens_kv="40,50"),
-                   line(1, seq_len_kv=64, kv_heads=2, seq_lens_kv="60,30", page_size=16))
+                   line(1, seq_len_kv=64, kv_heads=2, seq_lens_kv="60,30", page_size=16),
+                   line(40, causal=True, seq_len_kv=60, kv_heads=2, seq_lens="40,20", seq_lens_kv="60,30", page_size=16))
 
     def test_long_lists(self):
         lengths = (*range(1, 90), 1100)

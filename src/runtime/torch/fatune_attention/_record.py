@@ -118,9 +118,9 @@ def _of_flash_attn(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, win
                  softcap=softcap, sinks=learnable_sink)
 
 
-def _of_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p=0.0, softmax_scale=None,
-               causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False,
-               return_attn_probs=False, block_table=None, learnable_sink=None):
+def _of_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0,
+               softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False,
+               return_attn_probs=False, block_table=None, learnable_sink=None, seqused_k=None):
     page_size = 0 if block_table is None else k.shape[1]
     batch = cu_seqlens_q.shape[0] - 1
     one_query = block_table is not None and max_seqlen_q == 1 and q.shape[0] == batch  # decoding
@@ -128,7 +128,7 @@ def _of_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, 
     return _Call(q, k, v, batch=batch, heads=q.shape[1], kv_heads=k.shape[-2], queries=int(max_seqlen_q), keys=int(keys),
                  mask=kernel_mask(causal, window_size), dropout=dropout_p, alibi=alibi_slopes, lse=return_attn_probs,
                  softcap=softcap, sinks=learnable_sink, page_size=page_size, is_packed=not one_query,
-                 tensors=(cu_seqlens_q, cu_seqlens_k))
+                 tensors=(cu_seqlens_q, cu_seqlens_k if seqused_k is None else seqused_k))
 
 
 def _of_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin=None, cache_seqlens=None,
@@ -172,10 +172,10 @@ def _text(lengths):
 
 def _texts(call, values):
     """Returns the texts of the lengths of queries and of keys, from the tensors' values; None: they are no problem's."""
-    if len(values) == 2:
-        queries, keys = ([rounded(end - first) for first, end in zip(starts, starts[1:])] for starts in values)
-    else:
-        queries, keys = [call.queries] * len(values[0]), [rounded(one + call.appended) for one in values[0]]
+    batch = call.kind[1]
+    lengths = [[rounded(end - first) for first, end in zip(one, one[1:])] if len(one) > batch else
+               [rounded(length + call.appended) for length in one] for one in values]
+    queries, keys = lengths[0], lengths[-1]
     if not call.kind[-1]:
         return "", _text(sorted((min(one, call.keys) for one in keys), reverse=True))
     if not any(queries) or not any(keys):
