@@ -239,6 +239,27 @@ class FlashAttention(Recorded):
         for lengths, expected in (("1024", 380), ("1536", 512), ("2048", 768), ("3072", 340)):
             self.assertLess(abs(calls[lengths] - expected), 251 + 128)
 
+    def test_lengths_that_are_none_or_too_many(self):
+        q, cache = tensor(2, 1, 8, 64), tensor(2, 50, 8, 64)
+        many = starts_of(*[10] * 300)
+        with flash_attn() as user, self.record():
+            for lengths in ((-1, 5), (70, 5)):
+                user.flash_attn_with_kvcache(q, cache, cache, cache_seqlens=torch.tensor(lengths, torch.int32))
+            user.flash_attn_varlen_func(tensor(3000, 8, 64), tensor(3000, 8, 64), tensor(3000, 8, 64), many, many, 1 << 20,
+                                        1 << 20)
+            torch.cuda.is_late = True
+            user.flash_attn_varlen_func(tensor(2000, 8, 64), tensor(2000, 8, 64), tensor(2000, 8, 64), many, many, 1 << 19,
+                                        1 << 19)
+        self.check(line(1, seq_len_kv=50, seq_lens_kv="50,5", calls=2), line(10, batch=300, seq_lens="uniform:10-10:0"),
+                   line(55924, batch=300, seq_lens="uniform:55924-55924:0"))
+
+    def test_arguments_that_cannot_be_compared(self):
+        q = tensor(2, 40, 8, 64)
+        with self.assertWarnsRegex(UserWarning, "1 with arguments"), flash_attn() as user, self.record():
+            user.flash_attn_func(q, q, q, softcap=[1.0])
+            user.flash_attn_func(q, q, q)
+        self.check(line(40))
+
     def test_lengths_that_the_gpu_has_not_computed_yet(self):
         q, cache = tensor(1, 1, 8, 64), tensor(1, 5000, 8, 64)
         with flash_attn() as user, self.record():

@@ -36,6 +36,8 @@ MOST_TIMES = 32  # of a problem
 MOST_PENDING = 64  # samples that the GPU has not come to yet
 FIRST_TIMED = 8  # earlier calls load kernels
 SECONDS_OF_A_FILE = 60  # after which it is written again, so that a killed process leaves one
+MOST_ROWS = 1 << 24  # of a sequence, and of a packed batch: fatune's limit
+UNKNOWN = "with arguments that the recorder does not know"
 DTYPES = {torch.float16: "FP16", torch.bfloat16: "BF16"}
 # The members of a kind of calls, in their order. Calls of a kind differ in their lengths alone.
 KIND = ("dtype", "batch", "heads", "kv_heads", "d_head", "d_head_v", "causal", "window", "lse", "softcap", "sinks",
@@ -74,8 +76,8 @@ class _Call:
         if mask is None:
             raise _NotRecorded("with a window_size whose sides differ")
         causal, window = mask
-        self.kind = (dtype or q.dtype, batch, heads, kv_heads, q.shape[-1], v.shape[-1], causal and queries > 1, window,
-                     lse, softcap, sinks is not None, page_size, is_packed)
+        self.kind = (dtype or q.dtype, batch, heads, kv_heads, q.shape[-1], v.shape[-1], causal and queries > 1,
+                     min(window, MOST_ROWS), lse, softcap, sinks is not None, page_size, is_packed)
         self.queries, self.keys, self.tensors, self.appended = queries, keys, tensors, appended
         self.device = q.device if q.is_cuda else None
 
@@ -87,7 +89,8 @@ class _Call:
         if page_size > 256 or page_size & (page_size - 1):
             raise _NotRecorded(f"with pages of {page_size} keys")
         sizes = (batch, heads, kv_heads, self.queries, self.keys, d_head, d_head_v)
-        if min(sizes) < 1 or heads % kv_heads or max(d_head, d_head_v) > 1024 or max(batch, heads) > 65535:
+        if min(sizes) < 1 or heads % kv_heads or max(d_head, d_head_v) > 1024 or \
+                max(batch, heads) > 65535 or max(self.queries, self.keys) > MOST_ROWS:
             raise _NotRecorded("of shapes that are no problem's")
 
 
@@ -167,7 +170,7 @@ def _text(lengths):
     """Returns lengths of sequences as a workload has them: the range of many. Those of a batch come in any order."""
     if len(lengths) <= MOST_LISTED:
         return ",".join(map(str, lengths))
-    return f"uniform:{min(lengths)}-{max(lengths)}:0"
+    return f"uniform:{min(lengths)}-{min(max(lengths), MOST_ROWS // len(lengths))}:0"
 
 
 def _texts(call, values):
@@ -176,9 +179,11 @@ def _texts(call, values):
     lengths = [[rounded(end - first) for first, end in zip(one, one[1:])] if len(one) > batch else
                [rounded(length + call.appended) for length in one] for one in values]
     queries, keys = lengths[0], lengths[-1]
+    if min(queries + keys) < 0:
+        return None
     if not call.kind[-1]:
         return "", _text(sorted((min(one, call.keys) for one in keys), reverse=True))
-    if not any(queries) or not any(keys):
+    if not 0 < sum(queries) <= MOST_ROWS or not 0 < sum(keys) <= MOST_ROWS:
         return None
     queries, keys = zip(*sorted(zip(queries, keys), reverse=True))
     return _text(queries), _text(keys)
@@ -194,7 +199,8 @@ def _members(kind, queries, keys, texts):
     of["dtype"] = DTYPES[of["dtype"]]
     lens, lens_kv = texts or ("", "")
     if of["is_packed"]:
-        lens, lens_kv = texts or (f"uniform:{queries}-{queries}:0", f"uniform:{keys}-{keys}:0")
+        most = MOST_ROWS // of["batch"]
+        lens, lens_kv = texts or tuple(f"uniform:{one}-{one}:0" for one in (min(queries, most), min(keys, most)))
         queries, keys = max(1, _greatest(lens)), max(1, _greatest(lens_kv))
         keys, lens_kv = (queries, "") if lens == lens_kv else (keys, lens_kv)
     line = {"dtype": of["dtype"], "batch": of["batch"], "seq_len": queries, "heads": of["heads"], "d_head": of["d_head"],
@@ -244,6 +250,7 @@ class _Sample:
         self.is_timed = call.device is not None and problem.calls >= FIRST_TIMED
         self.start = self._event() if self.is_timed else None
         self.end = self.copied = None
+        self.values = []
 
     def _event(self):
         event = torch.cuda.Event(enable_timing=True)
@@ -307,6 +314,7 @@ class _Recorder:
         self.file = self.shared
         if is_per_process:
             self.file = self.shared.with_name(f"{self.shared.name}.{platform.node()}.{os.getpid()}")
+        self.of_parent = getattr(self, "pending", None)  # a child may not destroy its parent's events
         self.lock = threading.Lock()
         self.kinds, self.others, self.pending = {}, {}, []
         self.problems = self.calls = 0
@@ -342,6 +350,8 @@ class _Recorder:
                 problem = call if isinstance(call, str) else self._find(call)
             except _NotRecorded as why:
                 problem = str(why)
+            except Exception:
+                problem = UNKNOWN
             if isinstance(problem, str):
                 self._count_other(problem)
                 return problem, None
@@ -369,10 +379,11 @@ class _Recorder:
     def _read_samples(self):
         waiting = []
         for sample in self.pending:
-            if sample.is_done():
-                self._read(sample)
-            else:
-                waiting.append(sample)
+            with contextlib.suppress(Exception):  # an error of CUDA, or values that are no lengths: there is no sample
+                if sample.is_done():
+                    self._read(sample)
+                else:
+                    waiting.append(sample)
         self.pending = waiting
 
     def _read(self, sample):
@@ -447,7 +458,7 @@ def _call(function, what, arguments, options):
     except _NotRecorded as why:
         call = str(why)
     except Exception:  # the function itself says what is wrong with them
-        call = "with arguments that the recorder does not know"
+        call = UNKNOWN
     recorders, counted = _recorders, []
     _here.is_inside = True
     try:
