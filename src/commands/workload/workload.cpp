@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include "base/file_tree.hpp"
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "model/workload.hpp"
+#include "print/console.hpp"
 #include "print/workload_report.hpp"
 
 namespace fatune {
@@ -68,6 +70,12 @@ ExitCode make_workload(const ServedModel& options) {
   return ExitCode::ok;
 }
 
+/// A Python module, which the packages of `fatune export --to torch` have too.
+ExitCode print_recorder() {
+  print_result(FileTree().read("src/runtime/torch/fatune_attention/_record.py"));
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 void add_workload_command(const Subcommands& all) {
@@ -98,9 +106,18 @@ void add_workload_command(const Subcommands& all) {
   add_output_options(made, model.output);
   made.footer(
       "Examples:\n  fatune workload from-preset --preset gemma-2-9b --seq 4096 --steps 256");
+  CLI::App* const recorder =
+      app->add_subcommand("recorder", "Print a Python module that records what a program calls");
+  recorder->callback([&chosen = all.chosen] { chosen = print_recorder; });
+  recorder->footer(
+      R"(It needs nothing but PyTorch (docs/workload.md).
+
+Examples:
+  fatune workload recorder > fatune_record.py
+  python3 fatune_record.py --out chat.jsonl server.py --its options)");
   app->footer(
       R"(A workload is a file with a line for each problem: the problem, its calls, and the time of one
-(docs/workload.md). With --format jsonl or csv, these commands print such files.
+(docs/workload.md). With --format jsonl or csv, 'show' and 'from-preset' print such files.
 
 Examples:
   fatune workload from-preset --preset llama-3.1-8b --seq 512,4096 \

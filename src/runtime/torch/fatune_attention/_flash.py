@@ -4,17 +4,8 @@ import torch
 from . import _operators
 from ._fallback import masked_attention, visible_keys, warn_once, without_rest
 from ._operators import forward, forward_lse
+from ._record import kernel_mask, recorded
 from ._sdpa import tensors_refusal
-
-
-def kernel_mask(causal, window_size):
-    """Returns the mask as the operators' (causal, window), or None if they have no such mask."""
-    left, right = window_size
-    if causal or right == 0:
-        return True, 0 if left < 0 else left + 1
-    if left < 0 and right < 0:
-        return False, 0
-    return (False, left + 1) if left == right else None
 
 
 def as_sinks(learnable_sink):
@@ -55,6 +46,7 @@ def by_pytorch(q, k, v, dropout_p, scale, causal, window_size, alibi_slopes=None
     return masked_attention(q, k, v, mask, scale, bias, dropout_p)
 
 
+@recorded
 def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
                     alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None):
     """flash_attn.flash_attn_func. Tensors are (batch, rows, heads, d), and so is the result.

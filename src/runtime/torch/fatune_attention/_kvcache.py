@@ -5,6 +5,7 @@ from . import _operators
 from ._fallback import from_pages, warn_once
 from ._flash import as_sinks, by_pytorch, kernel_mask
 from ._operators import forward, forward_lse
+from ._record import recorded
 from ._sdpa import tensors_refusal
 
 
@@ -63,6 +64,7 @@ def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None
                     softcap, as_sinks(learnable_sink), block_table)
 
 
+@recorded
 def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin=None, cache_seqlens=None,
                             cache_batch_idx=None, cache_leftpad=None, block_table=None, softmax_scale=None,
                             causal=False, window_size=(-1, -1), softcap=0.0, rotary_interleaved=True,

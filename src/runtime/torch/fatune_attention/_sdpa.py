@@ -6,6 +6,7 @@ from torch.overrides import has_torch_function
 from . import _operators
 from ._fallback import warn_once
 from ._operators import forward
+from ._record import recorded
 
 
 def _misfit(q, k, v, enable_gqa, has_pages):
@@ -58,6 +59,7 @@ def operator_call(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=Fa
     return reason, (query, key, value, is_causal, 0, scale, _operators.untuned_is_allowed)
 
 
+@recorded
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
                                  enable_gqa=False):
     """torch.nn.functional.scaled_dot_product_attention. The result has query's memory layout; errors are PyTorch's.

@@ -6,6 +6,7 @@ from ._fallback import packed, packed_from_pages, warn_once
 from ._flash import as_sinks, by_pytorch, kernel_mask
 from ._kvcache import check_array, flash_attn_with_kvcache
 from ._operators import forward, forward_lse
+from ._record import recorded
 from ._sdpa import tensors_refusal
 
 _NAME = "flash_attn_varlen_func"
@@ -87,6 +88,7 @@ def _by_pytorch(call, *options):
     return packed(lambda *one: by_pytorch(*one, *options), q, k, v, cu_seqlens_q, cu_seqlens_k)
 
 
+@recorded
 def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0,
                            softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None,
                            deterministic=False, return_attn_probs=False, block_table=None, learnable_sink=None,

@@ -10,6 +10,7 @@ import json
 import pathlib
 import statistics
 import subprocess
+import tempfile
 import threading
 import time
 import warnings
@@ -20,13 +21,14 @@ import decoding
 from random_problems import DTYPES, Problem, errors, exact, operands, random_problems
 
 from fatune_attention import (_fallback, allow_untuned, explain, flash_attn_func, flash_attn_varlen_func,
-                              flash_attn_with_kvcache, scaled_dot_product_attention)
+                              flash_attn_with_kvcache, record, scaled_dot_product_attention)
 
 OPERATORS = torch.ops.fatune_attention
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
 SMALL = Problem(2, 4, 4, 300, 300, 128, 128, torch.bfloat16, True)
 FLUSH_WORDS = 64 * 2**20
 MOST_HOST_US = 5.0
+MOST_RECORDING_US = 6.0
 MOST_SLOWER = 0.03
 
 
@@ -424,6 +426,32 @@ def check_host(options):
     own, pytorchs = times["scaled_dot_product_attention"], times["PyTorch's"]
     require(own < max(MOST_HOST_US, pytorchs), "host time", times)
     return ", ".join(f"{name} {us:.2f} us" for name, us in times.items())
+
+
+def check_record(options):
+    """Checks counts, lengths that only the GPU knows, and times of recorded calls, and how much host time it takes."""
+    q, k, v = operands(Problem(2, 4, 2, 1, 4096, 128, 128, torch.bfloat16, False))
+    rows = [one.transpose(1, 2) for one in (q, k, v)]
+    lengths = torch.tensor([40, 3072], dtype=torch.int32, device="cuda")
+    calls = {"scaled_dot_product_attention": lambda: scaled_dot_product_attention(q, k, v, enable_gqa=True),
+             "flash_attn_with_kvcache": lambda: flash_attn_with_kvcache(*rows, cache_seqlens=lengths)}
+    alone = {name: host_us(call) for name, call in calls.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "calls.jsonl"
+        with record(file):
+            more = {name: host_us(call) - alone[name] for name, call in calls.items()}
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                calls["flash_attn_with_kvcache"]()
+            graph.replay()
+            torch.cuda.synchronize()
+            calls["flash_attn_with_kvcache"]()
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    require([line["calls"] for line in lines] == [4000, 4002], lines)
+    require(lines[1].get("seq_lens_kv") == "3072,40" and all(0 < line["time_us"] < 1000 for line in lines), lines)
+    require(max(more.values()) < MOST_RECORDING_US, "more host time:", more)
+    return ", ".join(f"{name} {alone[name]:.2f} + {us:.2f} us" for name, us in more.items()) + ", times " + ", ".join(
+        f"{line['time_us']:.1f} us" for line in lines)
 
 
 def cold_us(functions, flush, rounds):

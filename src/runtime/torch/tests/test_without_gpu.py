@@ -1,6 +1,12 @@
 """Tests the package without a GPU: fallbacks are correct and warn, and torch.compile sees no graph break."""
 import dataclasses
 import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
 import unittest
 import unittest.mock
 import warnings
@@ -204,6 +210,87 @@ class Fallback(TestCase):
 
     def test_an_empty_sequence(self):
         self.assertEqual(scaled_dot_product_attention(*tensors(rows=(0, 5))).shape, (2, 4, 0, 16))
+
+
+class Recording(TestCase):
+    """The problems that the functions are called with, as a workload file. tests of the recorder itself are fatune's."""
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "calls.jsonl"
+
+    def line(self, seq_len, calls=1, **members):
+        return {"dtype": "BF16", "batch": 2, "seq_len": seq_len, "heads": 4, "d_head": 16, "causal": False, **members,
+                "calls": calls}
+
+    def check(self, *expected):
+        lines = [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
+        self.assertEqual(lines, list(expected))
+
+    def test_all_functions(self):
+        q, k, v = tensors(heads=(4, 2), dtype=torch.bfloat16)
+        rows_first = [one.transpose(1, 2) for one in (q, k, v)]
+        packed = [one.flatten(0, 1) for one in rows_first]
+        starts = starts_of([5, 5])
+        lengths = torch.tensor([3, 5], dtype=torch.int32)
+        expected = flash_attn_func(*rows_first, causal=True)
+        with fatune_attention.record(self.file):
+            scaled_dot_product_attention(q, k, v, enable_gqa=True)
+            self.assert_close(flash_attn_func(*rows_first, causal=True), expected)
+            flash_attn_varlen_func(*packed, starts, starts, 5, 5, causal=True)
+            flash_attn_with_kvcache(rows_first[0][:, :1], *rows_first[1:], cache_seqlens=lengths)
+        flash_attn_func(*rows_first)
+        self.check(self.line(5, kv_heads=2), self.line(5, causal=True, kv_heads=2),
+                   self.line(5, causal=True, kv_heads=2, seq_lens="5,5"),
+                   self.line(1, seq_len_kv=5, kv_heads=2, seq_lens_kv="5,3"))
+
+    def test_only_the_packages_functions_count(self):
+        operands = tensors(dtype=torch.bfloat16)
+        with fatune_attention.record(self.file):
+            torch.nn.functional.scaled_dot_product_attention(*operands)
+            with enable():
+                torch.nn.functional.scaled_dot_product_attention(*operands)
+        self.check(self.line(5))
+
+    def test_is_undone_after_an_error(self):
+        operands = tensors(dtype=torch.bfloat16)
+        with self.assertRaises(ZeroDivisionError), fatune_attention.record(self.file):
+            scaled_dot_product_attention(*operands)
+            raise ZeroDivisionError
+        scaled_dot_product_attention(*operands)
+        self.check(self.line(5))
+
+    def test_the_environment_records_a_whole_process(self):
+        program = ("import torch, fatune_attention\n"
+                   "q = torch.ones(2, 4, 5, 16, dtype=torch.bfloat16)\n"
+                   "for _ in range(3): fatune_attention.scaled_dot_product_attention(q, q, q)\n")
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True,
+                       env={**os.environ, "FATUNE_ATTENTION_RECORD": str(self.file)})
+        self.file, = self.file.parent.glob("calls.jsonl.*")
+        self.check(self.line(5, calls=3))
+
+    def test_compiled_code_is_not_recorded_and_says_so(self):
+        operands = tensors(dtype=torch.bfloat16)
+        torch.compiler.reset()
+        with self.assertWarnsRegex(UserWarning, "TORCH_COMPILE_DISABLE"), fatune_attention.record(self.file):
+            torch.compile(scaled_dot_product_attention, backend="eager", fullgraph=True)(*operands)
+        self.assertFalse(self.file.exists())
+
+    @unittest.skipIf(importlib.util.find_spec("transformers") is None, "transformers is not installed")
+    def test_a_models_prompt_and_decoding_steps(self):
+        import transformers
+
+        fatune_attention.register_with_transformers()
+        config = transformers.LlamaConfig(vocab_size=500, hidden_size=64, intermediate_size=64, num_hidden_layers=3,
+                                          num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=50)
+        model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="fatune", dtype=torch.bfloat16)
+        ids = torch.arange(1, 2 * 7 + 1).reshape(2, 7)
+        with fatune_attention.record(self.file), torch.no_grad():
+            model.eval().generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=4, min_new_tokens=4,
+                                  do_sample=False, pad_token_id=0)
+        self.check(self.line(7, 3, causal=True, kv_heads=2),
+                   *(self.line(1, 3, seq_len_kv=7 + i, kv_heads=2) for i in range(1, 4)))
 
 
 class FlashAttn(TestCase):

@@ -1,10 +1,10 @@
-"""The part of PyTorch that scripts/compare_peers uses, without a GPU. Tensors have an address and a shape, but no
-content.
+"""The part of PyTorch that scripts/compare_peers and the recorder of workloads use, without a GPU. Tensors have an
+address and a shape, but no content; those of tensor() have values.
 
 Only launches let time pass: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
 0.05 for cuDNN, 0.04 for FlashAttention-4's libraries, 1 for a product. FAKE_TORCH_DIFFERENCE is the difference between
 any two outputs. FAKE_TORCH_CUDNN_ERROR is cuDNN's error message; with FAKE_TORCH_CUDNN_ENDS_CONTEXT the context is dead
-from then on.
+from then on. While `cuda.is_late`, the GPU has come to no event.
 """
 import contextlib
 import ctypes
@@ -29,6 +29,8 @@ _difference = float(os.environ.get("FAKE_TORCH_DIFFERENCE", "0"))
 
 class Tensor:
     device = "cuda"
+    is_cuda = True
+    is_nested = requires_grad = False
 
     def __init__(self, shape, dtype=float32):
         self.shape, self.dtype = tuple(shape), dtype
@@ -65,6 +67,13 @@ class Tensor:
 
     def item(self):
         return _difference
+
+    def copy_(self, other, non_blocking=False):
+        self.values = list(other.values)
+        return self
+
+    def tolist(self):
+        return self.values
 
 
 def _tensor(shape, *_rest, dtype=float32, **_options):
@@ -107,8 +116,11 @@ class _Event:
     def __init__(self, enable_timing):
         assert enable_timing
 
-    def record(self):
+    def record(self, _stream=None):
         self.at_ms = _of_peers_ms + _driver.fatune_fake_launches() * 0.1
+
+    def query(self):
+        return not cuda.is_late
 
     def elapsed_time(self, end):
         return end.at_ms - self.at_ms
@@ -175,4 +187,9 @@ cuda = types.SimpleNamespace(
     Event=_Event, is_available=lambda: True, synchronize=_synchronize, empty_cache=lambda: None, _sleep=lambda cycles: None,
     get_device_name=lambda: "Fake H200", get_device_capability=lambda: (9, 0), clock_rate=lambda: 1755,
     get_device_properties=lambda ordinal: types.SimpleNamespace(multi_processor_count=132),
-    current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
+    current_stream=lambda device=None: types.SimpleNamespace(cuda_stream=0), is_current_stream_capturing=lambda: False,
+    is_late=False)
+is_grad_enabled = is_autocast_enabled = lambda *_: False
+compiler = types.SimpleNamespace(is_compiling=lambda: False)
+
+import torch.nn.functional  # noqa: E402
