@@ -228,6 +228,9 @@ class FlashAttention(Recorded):
             user.flash_attn_varlen_func(q, q, q, starts_of(*lengths), starts_of(*lengths), 1100, 1100, causal=True)
         self.check(line(1024, causal=True, batch=90, seq_lens="uniform:1-1024:0"))
 
+    def test_a_range_has_no_more_rows_than_a_packed_batch_may_have(self):
+        self.assertEqual(fatune_record._text([1] * 99 + [1 << 20]), f"uniform:1-{(1 << 24) // 100}:0")
+
     def test_lengths_that_change(self):
         q, cache = tensor(1, 1, 8, 64), tensor(1, 5000, 8, 64)
         with flash_attn() as user, self.record():
@@ -285,6 +288,15 @@ class Times(Recorded):
     def test_are_sampled_less_and_less_often(self):
         self.assertEqual(self.count_events(100), [8, 8, 16, 16, 32, 32, 64, 64])
         self.assertEqual(self.lines(), [{**line(calls=100), "time_us": 200.0}])
+
+    def test_a_slow_call_does_not_count(self):
+        pass_time = torch.pass_time
+        self.addCleanup(setattr, torch, "pass_time", pass_time)
+        with self.record():
+            for i in range(1, 33):
+                torch.pass_time = (lambda ms: pass_time(100 * ms)) if i == 8 else pass_time
+                attend()
+        self.assertEqual(self.lines(), [{**line(calls=32), "time_us": 200.0}])
 
     def test_few_calls_have_none(self):
         self.assertEqual(self.count_events(7), [])
@@ -380,6 +392,8 @@ class Scope(Recorded):
                 attend(batch=batch)
                 attend(1 + i % 50, batch=100)
 
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1e-6)
         with self.record():
             threads = [threading.Thread(target=attend_often, args=(1 + i % 2,)) for i in range(8)]
             for one in threads:

@@ -447,11 +447,17 @@ _is_on = False
 _recorders = ()
 _replaced = []  # what names had before: (namespace, name, function)
 _changing = threading.RLock()
-_here = threading.local()
+
+
+class _Here(threading.local):
+    is_inside = False  # of a call that is recorded already
+
+
+_here = _Here()
 
 
 def _call(function, what, arguments, options):
-    if getattr(_here, "is_inside", False):  # of a call that is recorded already
+    if _here.is_inside:
         return function(*arguments, **options)
     try:
         call = what(*arguments, **options)
