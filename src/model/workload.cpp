@@ -4,6 +4,7 @@
 #include <array>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -137,21 +138,31 @@ Workload read_rows(const std::filesystem::path& file, const std::string& text) {
   return workload;
 }
 
-/// Adds a call to those of the same problem.
-void add(const WorkloadCall& call, Workload& to) {
-  const auto same = std::ranges::find(to, call.problem, &WorkloadCall::problem);
-  if (same == to.end()) {
-    to.push_back(call);
-    return;
+/// Adds up calls of the same problem.
+class Merging {
+ public:
+  void add(const WorkloadCall& call) {
+    const auto same = std::ranges::find(merged_, call.problem, &WorkloadCall::problem);
+    const auto at = static_cast<std::size_t>(same - merged_.begin());
+    if (same == merged_.end()) {
+      merged_.push_back(WorkloadCall{call.problem, 0.0});
+      timed_calls_.push_back(0.0);
+    }
+    WorkloadCall& sum = merged_[at];
+    sum.calls += call.calls;
+    if (call.time_us) {
+      const double timed_us = sum.time_us.value_or(0.0) * timed_calls_[at];
+      timed_calls_[at] += call.calls;
+      sum.time_us = (timed_us + *call.time_us * call.calls) / timed_calls_[at];
+    }
   }
-  if (same->time_us && call.time_us) {
-    same->time_us =
-        (*same->time_us * same->calls + *call.time_us * call.calls) / (same->calls + call.calls);
-  } else if (call.time_us) {
-    same->time_us = call.time_us;
-  }
-  same->calls += call.calls;
-}
+
+  const Workload& merged() const { return merged_; }
+
+ private:
+  Workload merged_;
+  std::vector<double> timed_calls_;  ///< how many of each entry's calls have a time
+};
 
 }  // namespace
 
@@ -168,13 +179,13 @@ Workload read_workload(const std::filesystem::path& file) {
 }
 
 Workload merged(const std::vector<Workload>& workloads) {
-  Workload all;
+  Merging all;
   for (const Workload& workload : workloads) {
     for (const WorkloadCall& call : workload) {
-      add(call, all);
+      all.add(call);
     }
   }
-  return all;
+  return all.merged();
 }
 
 std::optional<double> total_us(const WorkloadCall& call) {

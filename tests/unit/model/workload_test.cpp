@@ -47,6 +47,15 @@ TEST_F(WorkloadFile, AddsUpTheCallsOfAProblem) {
   EXPECT_EQ(workload[0].time_us, 35.0);
 }
 
+TEST_F(WorkloadFile, AveragesTheTimesOverTheCallsThatHaveOne) {
+  const Workload workload =
+      read("w.jsonl", std::string(kPrefill) + ",\"calls\":3,\"time_us\":40}\n" + kPrefill +
+                          ",\"calls\":4}\n" + kPrefill + ",\"calls\":1,\"time_us\":20}\n");
+  ASSERT_EQ(workload.size(), 1U);
+  EXPECT_EQ(workload[0].calls, 8.0);
+  EXPECT_EQ(workload[0].time_us, 35.0);
+}
+
 TEST_F(WorkloadFile, MayHaveSharesOfTheTimeInPlaceOfCalls) {
   const Workload workload =
       read("w.jsonl", std::string(kPrefill) + ",\"time_percent\":80,\"time_us\":40}\n" + kPrefill +
