@@ -55,11 +55,8 @@ class ManualPages(unittest.TestCase):
         for page in self.pages:
             with self.subTest(page=page.name):
                 shown = re.sub(r".\x08", "", said("mandoc", "-T", "utf8", page))
-                words = page.name.removesuffix(".1").removeprefix("fatune")
-                commands = re.sub("^-", "", words)
-                for two_words in ("verify-winner", "new-family"):
-                    commands = commands.replace(two_words, two_words.replace("-", "_"))
-                commands = [word.replace("_", "-") for word in commands.split("-") if word]
+                commands = re.search(r"SYNOPSIS\n +fatune ((?:[a-z][\w-]* )*)", shown)[1].split()
+                self.assertEqual(page.name, "-".join(["fatune", *commands]).replace("_", "-") + ".1")
                 for name in lines_of_help(said(FATUNE, *commands, "--help-all")):
                     self.assertIn(name, shown)
                 self.assertIn("EXIT STATUS", shown)
