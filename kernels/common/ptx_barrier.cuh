@@ -33,15 +33,11 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(unsigned remote) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
 }
 
-// As mbarrier_arrive_at. What this thread wrote before is seen by those of the cluster that wait
-// with mbarrier_wait_for_cluster.
-__device__ __forceinline__ void mbarrier_release_at(unsigned barrier, unsigned rank) {
-  asm volatile(
-      "{\n\t.reg .b32 remote;\n\t"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
+// As mbarrier_arrive_cluster. What this thread wrote before is seen by those of the cluster that
+// wait with mbarrier_wait_for_cluster.
+__device__ __forceinline__ void mbarrier_release_cluster(unsigned remote) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
+               : "memory");
 }
 
 // Arrives, and adds to the bytes that the phase waits for.
@@ -62,7 +58,7 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
       : "memory");
 }
 
-// As mbarrier_wait, for what other blocks of the cluster wrote before mbarrier_release_at.
+// As mbarrier_wait, for what other blocks of the cluster wrote before mbarrier_release_cluster.
 __device__ __forceinline__ void mbarrier_wait_for_cluster(unsigned barrier, unsigned parity) {
   asm volatile(
       "{\n\t.reg .pred complete;\n\t"

@@ -71,16 +71,6 @@ __device__ __forceinline__ void st_shared_4(unsigned shared, unsigned v) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(v) : "memory");
 }
 
-// Stores to the same address of block `rank` of the cluster.
-__device__ __forceinline__ void st_shared_4_at(unsigned shared, unsigned rank, unsigned v) {
-  asm volatile(
-      "{\n\t.reg .b32 remote;\n\t"
-      "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-      "st.shared::cluster.u32 [remote], %2;\n\t}" ::"r"(shared),
-      "r"(rank), "r"(v)
-      : "memory");
-}
-
 // The same address of block `rank` of the cluster.
 __device__ __forceinline__ unsigned cluster_address(unsigned shared, unsigned rank) {
   unsigned remote;
@@ -89,6 +79,9 @@ __device__ __forceinline__ unsigned cluster_address(unsigned shared, unsigned ra
 }
 
 // Stores to a cluster_address().
+__device__ __forceinline__ void st_cluster_4(unsigned remote, unsigned v) {
+  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(remote), "r"(v) : "memory");
+}
 __device__ __forceinline__ void st_cluster_16(unsigned remote, float4 v) {
   asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(v.x),
                "f"(v.y), "f"(v.z), "f"(v.w)

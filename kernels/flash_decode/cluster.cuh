@@ -68,13 +68,13 @@ class TakenForCluster {
     if (block_of_cluster() == 0) {
       mbarrier_wait_for_cluster(smem + Plan::kTakenEmpty, parity_ ^ 1);
       for (int block = 1; block < kCluster; ++block) {
-        st_shared_4_at(smem + Plan::kTaken, block, static_cast<unsigned>(taken));
-        mbarrier_release_at(smem + Plan::kTakenFull, block);
+        st_cluster_4(cluster_address(smem + Plan::kTaken, block), static_cast<unsigned>(taken));
+        mbarrier_release_cluster(cluster_address(smem + Plan::kTakenFull, block));
       }
     } else {
       mbarrier_wait_for_cluster(smem + Plan::kTakenFull, parity_);
       taken = static_cast<int>(ld_shared_4(smem + Plan::kTaken));
-      mbarrier_release_at(smem + Plan::kTakenEmpty, 0);
+      mbarrier_release_cluster(cluster_address(smem + Plan::kTakenEmpty, 0));
     }
     parity_ ^= 1;
     return taken;

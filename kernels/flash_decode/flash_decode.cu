@@ -124,9 +124,8 @@ using Config = Shape<FlashDecodeConfig{FATUNE_DTYPE, FATUNE_D_HEAD, FATUNE_ROWS,
                                        FATUNE_NUM_STAGES, FATUNE_BLOCKS_PER_SM}>;
 
 // O = softmax(softmax_scale * Q K^T [causal, window]) V, and the log-sum-exp if it is wanted.
-// shape:   grid: what the device holds, or as many blocks as there are parts; block 192, or more
-// with
-//          64 rows
+// shape:   grid: what the device holds, or as many blocks as there are parts;
+//          block: Config::kThreads threads
 extern "C" __global__ void __launch_bounds__(Config::kThreads, FATUNE_BLOCKS_PER_SM)
     flash_decode_kernel(const __grid_constant__ TensorMap map_q,
                         const __grid_constant__ TensorMap map_k,

@@ -38,7 +38,7 @@ class Merging {
     }
     __syncwarp();
     if (threadIdx.x % 32 == 0) {
-      mbarrier_release_at(smem_ + Plan::kSentFull, cluster_block_rank() ^ 1);
+      mbarrier_release_cluster(cluster_address(smem_ + Plan::kSentFull, cluster_block_rank() ^ 1));
     }
     mbarrier_wait_for_cluster(smem_ + Plan::kSentFull, 0);
     const Factors factors = add_states(sums.softmax);
