@@ -19,19 +19,14 @@ namespace runtime = fatune_attention::detail;
 using runtime::ModelTime;
 using runtime::TimeFit;
 
-/// A GPU, and a kind of problems without masks and element type.
+/// A GPU, and a kernel_kind().
 using Group = std::pair<GpuModel, runtime::Kind>;
 
 runtime::Kind kind_of(const TunedProblem& row) {
   return runtime::kind_of(runtime_problem(row.problem));
 }
 
-Group group_of(const GpuModel& gpu, const runtime::Kind& kind) {
-  runtime::Kind alike = runtime::without_masks(kind);
-  alike.front() = 0;  // the element type
-  return {gpu, alike};
-}
-Group group_of(const TunedProblem& row) { return group_of(row.gpu, kind_of(row)); }
+Group group_of(const TunedProblem& row) { return {row.gpu, kernel_kind(row)}; }
 
 using Rows = std::vector<const TunedProblem*>;
 
@@ -272,7 +267,7 @@ std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows) {
 void refit_without(TunedTable& table, const TunedProblem& row) {
   const Group group = group_of(row);
   std::erase_if(table.fits, [&](const FittedTime& fitted) {
-    return group_of(fitted.gpu, fitted.kind) == group;
+    return Group(fitted.gpu, kernel_kind(fitted.kind)) == group;
   });
   Rows rows;
   for (const TunedProblem& other : table.problems) {

@@ -98,7 +98,7 @@ struct ConfigRules {
 /// The choice for a tuned problem if it had not been tuned.
 struct LeftOut {
   std::size_t row = 0;   ///< index of TunedTable::problems
-  TunedChoice choice{};  ///< its indices are those of the table without the row
+  TunedChoice choice{};  ///< its indices are those of without_row()
   bool is_winner = false;
   bool ties_with_winner = false;  ///< it cannot be told apart from the winner, or is it
   /// The percentage by which it is slower than the winner. Absent: its time on this problem is not

@@ -118,6 +118,16 @@ std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& prob
   return defaults;
 }
 
+/// Chooses the defaults for these problems again.
+void replace_defaults(const DefaultKey& key, TunedTable& table) {
+  const auto is_one = [&](const auto& of) { return default_key(of) == key; };
+  const auto place = std::ranges::find_if(table.defaults, is_one);
+  const auto chosen = choose_defaults(filtered(table.problems, is_one));
+  const auto rest =
+      table.defaults.erase(place, std::find_if_not(place, table.defaults.end(), is_one));
+  table.defaults.insert(rest, chosen.begin(), chosen.end());
+}
+
 namespace runtime = fatune_attention::detail;
 
 template <typename Item>
@@ -126,6 +136,16 @@ runtime::List<Item> list_of(const std::vector<Item>& items) {
 }
 
 }  // namespace
+
+runtime::Kind kernel_kind(const TunedProblem& row) {
+  return kernel_kind(runtime::kind_of(runtime_problem(row.problem)));
+}
+
+runtime::Kind kernel_kind(const runtime::Kind& kind) {
+  runtime::Kind alike = runtime::without_masks(kind);
+  alike.front() = 0;  // the element type
+  return alike;
+}
 
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
 
@@ -142,10 +162,19 @@ void finish_table(TunedTable& table) {
 }
 
 TunedTable without_row(const TunedTable& table, std::size_t row) {
-  TunedTable rest = table;
-  rest.problems.erase(rest.problems.begin() + static_cast<std::ptrdiff_t>(row));
-  rest.defaults = choose_defaults(rest.problems);
-  refit_without(rest, table.problems[row]);
+  const TunedProblem& left_out = table.problems[row];
+  const runtime::Kind kind = kernel_kind(left_out);
+  TunedTable rest;
+  rest.origins = table.origins;
+  rest.gpus = table.gpus;
+  rest.defaults = table.defaults;
+  rest.problems = filtered(table.problems, [&](const TunedProblem& other) {
+    return &other != &left_out && kernel_kind(other) == kind;
+  });
+  replace_defaults(default_key(left_out), rest);
+  rest.fits = filtered(table.fits,
+                       [&](const FittedTime& fitted) { return kernel_kind(fitted.kind) == kind; });
+  refit_without(rest, left_out);
   return rest;
 }
 

@@ -124,7 +124,13 @@ struct TunedTable {
 /// first in configuration order. Fits the times.
 void finish_table(TunedTable& table);
 
-/// The table as if that row had not been tuned.
+/// A kind of problems without its masks and its element type.
+[[nodiscard]] fatune_attention::detail::Kind kernel_kind(
+    const fatune_attention::detail::Kind& kind);
+[[nodiscard]] fatune_attention::detail::Kind kernel_kind(const TunedProblem& row);
+
+/// What decides about that row's problem in the table as if the row had not been tuned: the rows
+/// and fits of its kernel_kind(), and all defaults.
 [[nodiscard]] TunedTable without_row(const TunedTable& table, std::size_t row);
 
 /// Whether a default was chosen for problems such as the row's, among others.
