@@ -39,11 +39,11 @@ std::map<Group, Rows> grouped(const std::vector<TunedProblem>& rows) {
 }
 
 // Standard deviations of logarithms, as far as nothing is known of them.
-constexpr double kOfMeasuring = 0.01;
-constexpr double kOfRow = 0.05;  // what all configurations have in common on a row: clocks, memory
+constexpr double kOfTime = 0.04;  // what the model leaves of one measured time, besides the noise
+constexpr double kOfRow = 0.05;   // what all configurations have in common on a row: clocks, memory
 constexpr double kOfSlope = 0.02;
 constexpr double kOfLevel = 10.0;
-constexpr std::array<double, ModelTime::kParts> kOfParts{0.03, 0.1, 0.1, 0.3};
+constexpr std::array<double, ModelTime::kParts> kOfParts{0.05, 0.1, 0.1, 0.3};
 const double kUsualLogClocks = std::log(1e5);
 
 constexpr Eigen::Index kParts = ModelTime::kParts;
@@ -156,15 +156,14 @@ class GroupFit {
       if (one.at_least && shared_of(one) + fitted.parts.dot(one.parts) >= one.y) {
         continue;
       }
-      Eigen::VectorXd shared = Eigen::VectorXd::Zero(left.rows());
-      shared(0) = 1.0;
-      shared(1) = one.log_clocks;
-      shared(2 + one.row) = 1.0;
-      const double w = weight(kOfMeasuring);
-      left += w * shared * shared.transpose();
-      right += w * one.y * shared;
+      // The shared coefficients that the equation has.
+      const Eigen::Array<Eigen::Index, 3, 1> places{0, 1, 2 + one.row};
+      const Eigen::Vector3d shared{1.0, one.log_clocks, 1.0};
+      const double w = weight(kOfTime);
+      left(places, places) += w * shared * shared.transpose();
+      right(places) += w * one.y * shared;
       normal.own += w * one.parts * one.parts.transpose();
-      normal.with_shared += w * one.parts * shared.transpose();
+      normal.with_shared(Eigen::all, places) += w * one.parts * shared.transpose();
       normal.right += w * one.y * one.parts;
     }
   }

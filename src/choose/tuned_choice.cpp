@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "base/task_pool.hpp"
 #include "choose/time_fit.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
@@ -293,8 +294,10 @@ ConfigRules families_say(const FamilySet& families) {
 }
 
 std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules) {
-  return mapped(indices_of(table.problems),
-                [&](std::size_t row) { return leave_out(table, row, rules); });
+  std::vector<LeftOut> left_out(table.problems.size());
+  for_each_index(left_out.size(), usable_cores(),
+                 [&](std::size_t row) { left_out[row] = leave_out(table, row, rules); });
+  return left_out;
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {

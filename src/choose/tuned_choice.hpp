@@ -108,6 +108,7 @@ struct LeftOut {
   /// known.
   std::optional<double> time_error_percent{};
 };
+/// Threads ask the rules at the same time.
 [[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules);
 
 struct RegretSummary {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,11 @@ namespace fatune {
 
 /// Folder of the winners that fatune ships: best_configs.json of each GPU, by file_name_part().
 inline constexpr const char* kShippedWinners = "configs/tuned/";
-/// The same for problems of few queries, which scripts/tune_decode measures: choices are made from
-/// both. What is compared with peers, drawn and verified without being named is in the first alone.
-inline constexpr const char* kShippedDecoding = "configs/tuned_decode/";
+/// All folders of what fatune ships, from which choices are made. scripts/tune_winners measures
+/// what is in the others: further problems of many queries, and those of few. What is compared with
+/// peers, drawn and verified without being named is in the first alone.
+inline constexpr std::array kShippedFolders{kShippedWinners, "configs/tuned_prefill/",
+                                            "configs/tuned_decode/"};
 
 /// The available kernel families and the hashes of their sources.
 struct KernelsAtHand {

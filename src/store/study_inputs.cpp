@@ -185,7 +185,7 @@ void add_runs(const std::vector<RunReport>& runs, const std::string& origin,
 }
 
 void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable& table) {
-  for (const char* folder : {kShippedWinners, kShippedDecoding}) {
+  for (const char* folder : kShippedFolders) {
     for (const std::string& path : tree.list(folder)) {
       add_runs(read_results_text(tree.read(path), path), path, kernels, table);
     }

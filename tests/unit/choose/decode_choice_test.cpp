@@ -140,7 +140,7 @@ TEST_F(DecodeChoice, HasDefaultsOfItsOwn) {
   EXPECT_EQ(chosen_family(decoding(1, 1, 4096, 32, 8)), "flash_decode");
 }
 
-/// The problems that scripts/tune_decode sweeps, of BF16 and d_head 128.
+/// The problems that scripts/tune_winners sweeps, of BF16 and d_head 128.
 std::vector<Problem> swept_problems() {
   const JsonFile file = load_json(FileTree(), "configs/sweeps/decode.json", "sweeps");
   std::vector<Problem> problems;

@@ -72,7 +72,7 @@ TEST(TimeFit, PredictsTimesThatWereNotMeasured) {
   for (const int number : {1, 2, 3}) {
     for (const std::int64_t seq_len : {700, 3072, 5000}) {
       const double us = predicted_us(*fit_of(table, number), model_on(seq_len));
-      EXPECT_NEAR(us / true_us(number, seq_len), 1.0, 0.01) << number << " on " << seq_len;
+      EXPECT_NEAR(us / true_us(number, seq_len), 1.0, 0.015) << number << " on " << seq_len;
     }
   }
 }

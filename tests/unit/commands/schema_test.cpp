@@ -142,7 +142,7 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
 TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {
   const FileTree tree;
   ASSERT_FALSE(tree.list("configs/tuned/").empty());
-  for (const char* folder : {"configs/tuned/", "configs/tuned_decode/"}) {
+  for (const char* folder : {"configs/tuned/", "configs/tuned_prefill/", "configs/tuned_decode/"}) {
     for (const std::string& path : tree.list(folder)) {
       EXPECT_NO_THROW((void)load_json(tree, path, "results")) << path;
     }

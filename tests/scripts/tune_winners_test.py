@@ -1,4 +1,4 @@
-"""Tests scripts/tune_decode with a program that writes made-up winners in place of fatune."""
+"""Tests scripts/tune_winners with a program that writes made-up winners in place of fatune."""
 import json
 import pathlib
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/tune_decode"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/tune_winners"
 
 PROGRAM = """#!/usr/bin/env python3
 import json, sys
@@ -14,14 +14,15 @@ option = dict(zip(sys.argv[2::], sys.argv[3::]))
 if option["--batch"] == "13":
     sys.exit("no luck")
 result = {"config": "c", "samples_us": [1.0], "verification": {"method": "gpu", "inputs": [1, 2]}}
-problem = {"problem": {"keys": int(option["--seq-kv"]), "budget": option["--budget"]}, "ranking": [result] * 5,
+problem = {"problem": {"keys": int(option.get("--seq-kv", 0)), "budget": option["--budget"],
+                       "causal": "--causal" in sys.argv, "space": option.get("--space")}, "ranking": [result] * 5,
            "failures": [{}], "more_ranked": 4, "more_failed": None, "measuring": {}, "audited": [], "audit": [],
            "conditions": {"timeline": [1]}}
 run = {"wall_s": 1.5, "busy_s": 1.0, "source_hashes": {option["--family"]: "abc"}, "complete": True,
        "started_at": "2026", "toolchain": {"nvrtc": option["--seq"]},
        "device": {"name": "GPU", "uuid": "1", "free_memory_bytes": 7}, "policy": {"budget_s": 1.5},
        "problems": [problem], "summary": {"winners": [{"winner": "c"}]}}
-json.dump(run, open(option["--best"], "w"))
+json.dump(run, open(option["--out"] + "/results.json", "w"))
 """
 
 
@@ -30,7 +31,7 @@ def sweep(**members):
             "keys": 512, "queries": [1, 8], **members}
 
 
-class TuneDecode(unittest.TestCase):
+class TuneWinners(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -47,19 +48,20 @@ class TuneDecode(unittest.TestCase):
 
     def tune(self, sweeps, *arguments, code=0):
         file = self.folder / "sweeps.json"
-        file.write_text(json.dumps({"sweeps": sweeps}), encoding="utf-8")
-        return self.run_script("--fatune", self.program, "--sweeps", file, "--out", self.folder / "out", *arguments,
-                               code=code)
+        file.write_text(json.dumps({"kept": 3, "sweeps": sweeps}), encoding="utf-8")
+        return self.run_script(file, "--fatune", self.program, "--out", self.folder / "out", *arguments, code=code)
 
     def merge(self, code=0):
-        said = self.run_script("--merge", self.folder / "out", "--into", self.folder / "merged.json", code=code)
+        said = self.run_script(self.folder / "sweeps.json", "--merge", self.folder / "out", "--into",
+                               self.folder / "merged.json", code=code)
         return said if code else json.loads((self.folder / "merged.json").read_text(encoding="utf-8"))
 
     def test_winners_are_merged_without_what_choices_do_not_need(self):
         self.tune([sweep(), sweep(keys=4096)])
         merged = self.merge()
         self.assertEqual([one["problem"] for one in merged["problems"]],
-                         [{"keys": 512, "budget": "6"}, {"keys": 4096, "budget": "6"}])
+                         [{"keys": 512, "budget": "6", "causal": False, "space": None},
+                          {"keys": 4096, "budget": "6", "causal": False, "space": None}])
         first = merged["problems"][0]
         self.assertEqual((len(first["ranking"]), first["more_ranked"], first["more_failed"]), (3, 6, 1))
         self.assertEqual(first["ranking"][0],
@@ -76,6 +78,17 @@ class TuneDecode(unittest.TestCase):
         self.assertIn("1 of 2", said)
         self.assertNotIn("2 of 2", said)
         self.assertEqual(len(self.merge()["problems"]), 2)
+
+    def test_prefill_has_as_many_keys_as_queries_and_may_be_causal(self):
+        prefill = sweep(causal=True, space="cover")
+        del prefill["keys"]
+        self.tune([prefill])
+        self.assertEqual(self.merge()["problems"][0]["problem"],
+                         {"keys": 0, "budget": "6", "causal": True, "space": "cover"})
+
+    def test_sweeps_that_are_not_there_are_an_error(self):
+        said = self.run_script("prefil", "--out", self.folder / "out", code=1)
+        self.assertIn("no sweeps 'prefil': No such file or directory; give decode, prefill or a file", said)
 
     def test_it_may_begin_later_and_end_earlier(self):
         self.assertIn("stopped before sweep 2 of 2", self.tune([sweep(), sweep()], "--from", 2, "--time-limit", 0))
