@@ -96,7 +96,7 @@ Summary: Finds the fastest configuration of a Flash Attention kernel on the GPU 
 License-Expression: Apache-2.0
 License-File: LICENSE
 License-File: THIRD_PARTY_LICENSES
-Requires-Python: >=3.8
+Requires-Python: >=3.9
 Description-Content-Type: text/markdown
 $(requirements cuda13.txt)
 Provides-Extra: counters
@@ -109,11 +109,13 @@ $(cat "$fatune_root/README.md")
 END
 }
 
-# The program is a script of the wheel, although it is not Python: pip puts it on the PATH as it is.
+# The program is a script of the wheel, although it is not Python: pip puts it on the PATH as it is. The module finds it
+# there.
 pack_wheel() {
   local info="$1/fatune-$version.dist-info" data="$1/fatune-$version.data" tag
   tag="py3-none-manylinux_$(glibc_version "$work/installed/bin/fatune" | tr . _)_$(uname -m)"
-  mkdir -p -- "$info/licenses" "$data/data"
+  mkdir -p -- "$info/licenses" "$data/data" "$1/fatune"
+  cp -- "$fatune_root"/src/python/fatune/*.py "$fatune_root/src/python/fatune/py.typed" "$1/fatune"
   cp -r -- "$work/installed/bin" "$data/scripts"
   if [[ -d $work/installed/share ]]; then cp -r -- "$work/installed/share" "$data/data"; fi
   copy_documents "$data/data/share/doc/fatune"

@@ -28,6 +28,9 @@ class RoomsTable(unittest.TestCase):
     def test_has_every_folder(self):
         folders = {path.parent.name for path in ROOT.glob("src/*/CMakeLists.txt")}
         self.assertEqual(set(layers()), folders)
+        text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        self.assertEqual(set(re.findall(r"^\| `src/(\w+)` \|", text, re.MULTILINE)),
+                         {path.name for path in ROOT.glob("src/*") if path.is_dir()})
 
     def test_names_files_that_are_there(self):
         text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
