@@ -1,6 +1,7 @@
-"""Puts the package's attention in the place of PyTorch's, and offers it to transformers."""
+"""Puts the package's attention in the place of PyTorch's, and offers it to transformers and vLLM."""
 import contextlib
 import threading
+import warnings
 
 from torch.nn import functional
 
@@ -70,3 +71,19 @@ def register_with_transformers(name="fatune"):
 
     AttentionInterface.register(name, attention_of_module)
     AttentionMaskInterface.register(name, AttentionMaskInterface()["sdpa"])
+
+
+def register_with_vllm():
+    """Offers the package to vLLM as its attention backend CUSTOM: vLLM's FlashAttention backend, of which kernels of the
+    package compute what they can. vLLM's processes call it if the package is installed."""
+    from vllm.v1.attention.backends.registry import AttentionBackendEnum, register_backend
+
+    register_backend(AttentionBackendEnum.CUSTOM, f"{__package__}._vllm.Backend")
+
+
+def vllm_plugin():
+    """What vLLM's processes call. An error in it would end them."""
+    try:
+        register_with_vllm()
+    except ImportError as missing:
+        warnings.warn(f"{__package__}: this vLLM has no registry of attention backends that the package knows: {missing}")

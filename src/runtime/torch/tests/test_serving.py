@@ -1,6 +1,8 @@
-"""Tests what the package is to serving engines, without a GPU."""
+"""Tests what the package is to vLLM, without a GPU. They are skipped where it is not installed."""
 import contextlib
 import functools
+import importlib
+import importlib.util
 import json
 import pathlib
 import tempfile
@@ -12,7 +14,7 @@ import torch
 from test_without_gpu import TestCase, each_packed_alone, packed_call, paged, starts_of
 
 import fatune_attention
-from fatune_attention import Explanation, _fallback, _kvcache, _serving, _varlen
+from fatune_attention import Explanation, _enable, _fallback, _kvcache, _serving, _varlen
 
 BATCHES = {"prompts": ([3, 5], [3, 5]), "chunks": ([2, 1, 3, 4], [6, 1, 3, 7]), "decoding": ([1, 1, 1, 1], [6, 1, 3, 7]),
            "speculation": ([3, 3], [6, 9]), "padded graph": ([1, 1, 0], [6, 2, 0])}
@@ -142,6 +144,137 @@ class Attention(ServingTestCase):
                     call()
             line, = (json.loads(one) for one in file.read_text(encoding="utf-8").splitlines())
         self.assertEqual((line["calls"], line["batch"], line["page_size"]), (2, 4, 2))
+
+
+@unittest.skipIf(importlib.util.find_spec("vllm") is None, "vllm is not installed")
+class Vllm(ServingTestCase):
+    """vLLM's classes with tensors on a CPU: its FlashAttention itself needs a GPU."""
+    def setUp(self):
+        super().setUp()
+        self.backend = importlib.import_module("fatune_attention._vllm")
+        self.flash_attn = importlib.import_module("vllm.v1.attention.backends.flash_attn")
+
+    def impl(self, sliding_window=None, **options):
+        """Attention of 4 heads, of which 2 share a head of keys."""
+        return self.backend.Impl(4, 16, 0.25, 2, options.pop("alibi_slopes", None), sliding_window, "auto", **options)
+
+    def cache(self, k_pages, v_pages, heads_inside):
+        """The pools as vLLM has them: (pages, heads, keys of a page, 2 d), with one of two orders in memory."""
+        rows = torch.cat((k_pages, v_pages), -1)
+        return rows.transpose(1, 2) if heads_inside else rows.transpose(1, 2).contiguous()
+
+    def metadata(self, call, table, **options):
+        q, _, _, starts_q, starts_k, most_q, most_k = call
+        return self.flash_attn.FlashAttentionMetadata(
+            num_actual_tokens=q.size(0), max_query_len=most_q, query_start_loc=starts_q, max_seq_len=most_k,
+            seq_lens=starts_k.diff(), block_table=table, slot_mapping=None, **options)
+
+    def test_the_plug_in_registers_the_backend(self):
+        from vllm.config.attention import AttentionConfig
+        from vllm.plugins import load_plugins_by_group
+        from vllm.v1.attention.backends.registry import AttentionBackendEnum
+
+        load_plugins_by_group("vllm.general_plugins")["fatune_attention"]()
+        chosen = AttentionConfig(backend="custom").backend
+        self.assertIs(chosen, AttentionBackendEnum.CUSTOM)
+        self.assertIs(chosen.get_class(), self.backend.Backend)
+        self.assertIs(AttentionBackendEnum[chosen.get_class().get_name()], chosen)
+
+    def test_vllm_chooses_the_backend_on_a_hopper_gpu(self):
+        try:
+            from vllm.platforms.cuda import CudaPlatformBase
+        except ImportError as missing:  # its operators need libcuda.so.1
+            self.skipTest(str(missing))
+        from vllm.platforms.interface import DeviceCapability
+        from vllm.v1.attention.backends.registry import AttentionBackendEnum
+        from vllm.v1.attention.selector import AttentionSelectorConfig
+
+        fatune_attention.register_with_vllm()
+        config = AttentionSelectorConfig(head_size=128, dtype=torch.bfloat16, kv_cache_dtype="auto", block_size=64,
+                                         has_sliding_window=True)
+        with unittest.mock.patch.object(CudaPlatformBase, "get_device_capability", return_value=DeviceCapability(9, 0)):
+            choose = functools.partial(CudaPlatformBase.get_attn_backend_cls, AttentionBackendEnum.CUSTOM)
+            self.assertEqual(choose(config), "fatune_attention._vllm.Backend")
+            with self.assertRaisesRegex(ValueError, "batch invariance"):
+                choose(config._replace(use_batch_invariant=True))
+
+    def test_an_unknown_vllm_is_warned_of(self):
+        with unittest.mock.patch.object(_enable, "register_with_vllm", side_effect=ImportError("no registry")):
+            with self.assertWarnsRegex(UserWarning, "no registry"):
+                _enable.vllm_plugin()
+
+    def test_the_backend_is_flash_attention_but_for_what_kernels_cannot(self):
+        from vllm.v1.attention.backend import AttentionCGSupport
+
+        backend = self.backend.Backend
+        self.assertTrue(issubclass(backend, self.flash_attn.FlashAttentionBackend))
+        self.assertFalse(backend.supports_batch_invariance())
+        self.assertIs(backend.get_builder_cls().get_cudagraph_support(None, None), AttentionCGSupport.UNIFORM_BATCH)
+
+    def test_what_is_known_of_a_batch_is_of_this_vllm(self):
+        self.assertLessEqual(self.backend._KNOWN, set(self.flash_attn.FlashAttentionMetadata.__annotations__))
+
+    def check(self, batch, heads_inside, expected_options, **options):
+        call, table, *pools = in_pages(*BATCHES[batch])
+        kv_cache = self.cache(*pools, heads_inside)
+        query = torch.cat((call[0], torch.full((2, 4, 16), float("nan"))))  # rows that fill a graph's batch up
+        output = torch.full_like(query, 7.0)
+        with self.kernels() as operands:
+            result = self.impl(**options).forward(None, query, None, None, kv_cache, self.metadata(call, table), output)
+        self.assertIs(result, output)
+        self.assert_close(output[:-2], each_packed_alone(*call, right=0, scale=0.25, **expected_options)[0])
+        self.assertTrue((output[-2:] == 7.0).all())
+        self.assert_views(operands, kv_cache)
+        self.assertEqual(len(operands), 1)
+
+    def test_results(self):
+        for batch in BATCHES:
+            for heads_inside in (False, True):
+                self.check(batch, heads_inside, {})
+                self.check(batch, heads_inside, {"left": 2}, sliding_window=3)
+
+    def test_softcaps_and_sinks_reach_the_operators(self):
+        call, table, *pools = in_pages(*BATCHES["chunks"])
+        impl = self.impl(logits_soft_cap=2.0)
+        impl.sinks = torch.randn(4)
+        with self.kernels() as operands:
+            impl.forward(None, call[0], None, None, self.cache(*pools, False), self.metadata(call, table), call[0].clone())
+        self.assertEqual(operands[0][8], 2.0)
+        self.assertTrue(torch.equal(operands[0][9], impl.sinks))
+
+    def test_vllm_computes_what_the_package_is_not_told_of(self):
+        from vllm.v1.attention.backend import AttentionType
+
+        call, table, *pools = in_pages(*BATCHES["chunks"])
+        cache, ranges = self.cache(*pools, False), torch.zeros(1, 2, dtype=torch.int32)
+        batch = functools.partial(self.metadata, call, table)
+        one_of_two = self.impl()
+        one_of_two.dcp_world_size = 2
+        for impl, kv_cache, metadata, scales in (
+                (self.impl(), cache, None, ()),
+                (self.impl(), cache, batch(causal=False), ()),
+                (self.impl(), cache, batch(causal=torch.ones(4, dtype=torch.int32)), ()),
+                (self.impl(), cache, batch(mm_prefix_query_range_tensor=ranges), ()),
+                (self.impl(), cache, batch(rswa_window=4), ()),
+                (self.impl(), cache, batch(), (torch.ones(1),)),
+                (self.impl(), cache.to(torch.float8_e4m3fn), batch(), ()),
+                (self.impl(), torch.stack(pools), batch(), ()),
+                (self.impl(alibi_slopes=[1.0] * 4), cache, batch(), ()),
+                (one_of_two, cache, batch(), ()),
+                (self.impl(attn_type=AttentionType.ENCODER_DECODER), cache, batch(), ())):
+            with self.kernels() as operands, \
+                    unittest.mock.patch.object(self.flash_attn.FlashAttentionImpl, "forward", return_value="own") as own:
+                self.assertEqual(impl.forward("layer", *call[:3], kv_cache, metadata, call[0], *scales), "own")
+            own.assert_called_once_with(impl, "layer", *call[:3], kv_cache, metadata, call[0], *(scales or (None,)), None)
+            self.assertEqual(operands, [])
+
+    def test_vllm_computes_where_there_is_no_kernel(self):
+        call, table, *pools = in_pages(*BATCHES["chunks"])
+        output = call[0].clone()
+        with unittest.mock.patch.object(self.flash_attn.FlashAttentionImpl, "forward") as own:
+            result = self.impl().forward(None, *call[:3], self.cache(*pools, False), self.metadata(call, table), output)
+        self.assertIs(result, output)
+        own.assert_called_once()
 
 
 if __name__ == "__main__":
