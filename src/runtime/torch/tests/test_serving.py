@@ -1,11 +1,14 @@
-"""Tests what the package is to vLLM, without a GPU. They are skipped where it is not installed."""
+"""Tests what the package is to vLLM and SGLang, without a GPU. Tests of a program that is not installed are skipped."""
 import contextlib
 import functools
 import importlib
 import importlib.util
+import inspect
 import json
+import os
 import pathlib
 import tempfile
+import types
 import unittest
 import unittest.mock
 import warnings
@@ -275,6 +278,119 @@ class Vllm(ServingTestCase):
             result = self.impl().forward(None, *call[:3], self.cache(*pools, False), self.metadata(call, table), output)
         self.assertIs(result, output)
         own.assert_called_once()
+
+
+@unittest.skipIf(importlib.util.find_spec("sglang") is None, "sglang is not installed")
+class Sglang(ServingTestCase):
+    """SGLang's plug-in system and the function that is hooked, with tensors on a CPU."""
+    def setUp(self):
+        super().setUp()
+        self.hook = importlib.import_module("fatune_attention._sglang")
+        self.plugins = importlib.import_module("sglang.srt.plugins")
+        self.function = importlib.import_module(self.hook.FUNCTION.rpartition(".")[0])
+
+    def load(self, plugins):
+        """Has SGLang load its plug-ins in a process of its own, so to say."""
+        self.addCleanup(setattr, self.function, "flash_attn_with_kvcache", self.function.flash_attn_with_kvcache)
+        self.addCleanup(self.plugins.HookRegistry.reset)
+        self.plugins._plugins_loaded = False
+        with unittest.mock.patch.dict(os.environ, {"SGLANG_PLUGINS": plugins}):
+            self.plugins.load_plugins()
+        return self.function.flash_attn_with_kvcache
+
+    def test_the_plug_in_hooks_the_function_if_it_is_named(self):
+        original = self.function.flash_attn_with_kvcache
+        self.assertIs(self.load(""), original)
+        self.assertIs(self.load("another"), original)
+        self.assertIs(self.load("another, fatune_attention").__wrapped__, original)
+
+    def test_the_arguments_are_of_this_sglang(self):
+        parameters = set(inspect.signature(self.function.flash_attn_with_kvcache).parameters)
+        self.assertLessEqual(self.hook._TOLD | self.hook._HOW, parameters)
+
+    def call(self, batch, **options):
+        """The arguments as SGLang's FlashAttention backend gives them."""
+        call, table, k_pages, v_pages = in_pages(*BATCHES[batch])
+        return call, dict(q=call[0], k_cache=k_pages, v_cache=v_pages, page_table=table, cache_seqlens=call[4].diff(),
+                          cu_seqlens_q=call[3], cu_seqlens_k_new=call[4], max_seqlen_q=call[5], softmax_scale=0.3,
+                          causal=True, window_size=(-1, -1), softcap=0.0, return_softmax_lse=False, num_splits=0, out=None,
+                          ver=3, **options)
+
+    def test_results(self):
+        function = self.load("fatune_attention")
+        for batch in BATCHES:
+            for window, expected in (((-1, -1), {}), ((2, 0), {"left": 2})):
+                call, options = self.call(batch)
+                out = torch.full_like(call[0], float("nan"))
+                with self.kernels() as operands:
+                    o = function(**options | {"window_size": window})
+                    self.assertIs(function(**options | {"window_size": window, "out": out}), out)
+                self.assert_close(o, each_packed_alone(*call, right=0, scale=0.3, **expected)[0])
+                self.assertTrue(torch.equal(o, out))
+                for _, k, v, *_ in operands:
+                    self.assertEqual((k.data_ptr(), v.data_ptr()),
+                                     (options["k_cache"].data_ptr(), options["v_cache"].data_ptr()))
+
+    def test_sinks_and_the_tables_room_reach_the_operators(self):
+        _, options = self.call("chunks")
+        sinks = torch.randn(4)
+        with self.kernels() as operands:
+            self.hook.around_attention(None, **options | {"softcap": 2.0, "sinks": sinks})
+        self.assertEqual((operands[0][8], *operands[0][13:]), (2.0, 4, 2 * options["page_table"].size(1)))
+        self.assertTrue(torch.equal(operands[0][9], sinks))
+
+    def test_sglang_computes_what_the_package_is_not_told_of(self):
+        call, options = self.call("chunks")
+        scale = torch.ones(1)
+        for changed in ({"return_softmax_lse": True}, {"num_splits": 1}, {"score_mod": len}, {"page_table": None},
+                        {"k_descale": scale}, {"attention_chunk": 4}, {"mask_mod": len}, {"k": call[1]},
+                        {"max_seqlen_q": scale}, {"q": call[0][None]}, {"an argument of a later SGLang": 1},
+                        {"k_cache": options["k_cache"].to(torch.float8_e4m3fn)}):
+            with self.kernels() as operands:
+                own = unittest.mock.Mock(return_value="own")
+                self.assertEqual(self.hook.around_attention(own, **options | changed), "own")
+                own.assert_called_once_with(**options | changed)
+            self.assertEqual(operands, [])
+        own = unittest.mock.Mock(return_value="own")
+        with self.kernels():
+            self.assertEqual(self.hook.around_attention(own, call[0], **options), "own")
+
+    def test_sglangs_backend_calls_the_function(self):
+        try:
+            from sglang.srt.layers.attention import flashattention_backend
+        except ImportError as missing:  # its kernels need libcuda.so.1
+            self.skipTest(str(missing).strip().partition("\n")[0])
+        from sglang.srt.model_executor.forward_batch_info import ForwardMode
+
+        self.load("fatune_attention")
+        for batch, forward in (("decoding", "forward_decode"), ("chunks", "forward_extend")):
+            call, options = self.call(batch)
+            backend = flashattention_backend.FlashAttentionBackend.__new__(flashattention_backend.FlashAttentionBackend)
+            pools = options["k_cache"].flatten(0, 1), options["v_cache"].flatten(0, 1)
+            metadata = flashattention_backend.FlashAttentionMetadata(
+                cache_seqlens_int32=options["cache_seqlens"], max_seq_len_q=call[5], cu_seqlens_q=call[3],
+                cu_seqlens_k=call[4], page_table=options["page_table"])
+            vars(backend).update(
+                use_mla=False, page_size=2, topk=0, fa_impl_ver=3, num_splits=0, decode_num_splits=0, fa_skip_kv_cache=False,
+                kv_cache_is_mxfp8=False, kv_cache_dtype_str="auto", local_attn_builder=None, forward_metadata=metadata,
+                use_sliding_window_kv_pool=False, is_prefill_aware_swa=False, full_cg_prefill_metadata=None,
+                _decode_uses_static_max_seqlen_k=False,
+                token_to_kv_pool=types.SimpleNamespace(get_kv_buffer=lambda _: pools))
+            layer = types.SimpleNamespace(
+                layer_id=0, tp_q_head_num=4, tp_k_head_num=2, tp_v_head_num=2, head_dim=16, v_head_dim=16, scaling=0.3,
+                sliding_window_size=-1, is_cross_attention=False, attn_type=None, logit_cap=0.0, k_scale=None, v_scale=None)
+            mode = ForwardMode.DECODE if batch == "decoding" else ForwardMode.EXTEND
+            with self.kernels() as operands:
+                o = getattr(backend, forward)(call[0].flatten(1), None, None, layer, types.SimpleNamespace(
+                    forward_mode=mode, spec_info=None, batch_size=4, spec_algorithm=None, attn_cp_metadata=None))
+            self.assertEqual(len(operands), 1)
+            self.assert_close(o.reshape(-1, 4, 16), each_packed_alone(*call, right=0, scale=0.3)[0])
+
+    def test_sglang_computes_where_there_is_no_kernel(self):
+        _, options = self.call("decoding")
+        own = unittest.mock.Mock(return_value="own")
+        self.assertEqual(self.hook.around_attention(own, **options), "own")
+        own.assert_called_once_with(**options)
 
 
 if __name__ == "__main__":
