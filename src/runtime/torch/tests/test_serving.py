@@ -1,5 +1,6 @@
 """Tests what the package is to vLLM and SGLang, without a GPU. Tests of a program that is not installed are skipped."""
 import contextlib
+import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -167,10 +168,11 @@ class Vllm(ServingTestCase):
         return rows.transpose(1, 2) if heads_inside else rows.transpose(1, 2).contiguous()
 
     def metadata(self, call, table, **options):
+        kind = self.flash_attn.FlashAttentionMetadata
+        unused = {field.name: None for field in dataclasses.fields(kind) if field.default is dataclasses.MISSING}
         q, _, _, starts_q, starts_k, most_q, most_k = call
-        return self.flash_attn.FlashAttentionMetadata(
-            num_actual_tokens=q.size(0), max_query_len=most_q, query_start_loc=starts_q, max_seq_len=most_k,
-            seq_lens=starts_k.diff(), block_table=table, slot_mapping=None, **options)
+        return kind(**unused | dict(num_actual_tokens=q.size(0), max_query_len=most_q, query_start_loc=starts_q,
+                                    max_seq_len=most_k, seq_lens=starts_k.diff(), block_table=table) | options)
 
     def test_the_plug_in_registers_the_backend(self):
         from vllm.config.attention import AttentionConfig
