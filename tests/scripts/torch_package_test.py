@@ -11,4 +11,5 @@ skip_without_pytorch()
 with tempfile.TemporaryDirectory() as name:
     package = export(*sys.argv[1:], pathlib.Path(name) / "package")
     site = install(package, pathlib.Path(name))
-    run(sys.executable, "-B", package / "tests" / "test_without_gpu.py", env={**os.environ, "PYTHONPATH": str(site)})
+    for test in ("test_without_gpu.py", "test_serving.py"):
+        run(sys.executable, "-B", package / "tests" / test, env={**os.environ, "PYTHONPATH": str(site)})

@@ -51,6 +51,8 @@ setup(
     install_requires=["torch>=2.10"],
     packages=[NAME],
     ext_modules=[extension],
+    entry_points={"vllm.general_plugins": [f"{NAME} = {NAME}._enable:vllm_plugin"],
+                  "sglang.srt.plugins": [f"{NAME} = {NAME}._enable:sglang_plugin"]},
     cmdclass={"build_ext": BuildWithAssembly},
     options={"bdist_wheel": {"py_limited_api": "cp310"}},
 )

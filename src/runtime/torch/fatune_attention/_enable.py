@@ -1,6 +1,8 @@
-"""Puts the package's attention in the place of PyTorch's, and offers it to transformers."""
+"""Puts the package's attention in the place of PyTorch's, and offers it to transformers, vLLM and SGLang."""
 import contextlib
+import os
 import threading
+import warnings
 
 from torch.nn import functional
 
@@ -70,3 +72,35 @@ def register_with_transformers(name="fatune"):
 
     AttentionInterface.register(name, attention_of_module)
     AttentionMaskInterface.register(name, AttentionMaskInterface()["sdpa"])
+
+
+def register_with_vllm():
+    """Offers the package to vLLM as its attention backend CUSTOM: vLLM's FlashAttention backend, of which kernels of the
+    package compute what they can. vLLM's processes call it if the package is installed."""
+    from vllm.v1.attention.backends.registry import AttentionBackendEnum, register_backend
+
+    register_backend(AttentionBackendEnum.CUSTOM, f"{__package__}._vllm.Backend")
+
+
+def vllm_plugin():
+    """What vLLM's processes call. An error in it would end them."""
+    try:
+        register_with_vllm()
+    except ImportError as missing:
+        warnings.warn(f"{__package__}: this vLLM has no registry of attention backends that the package knows: {missing}")
+
+
+def register_with_sglang():
+    """Has kernels of the package compute what they can of the attention of SGLang's FlashAttention backends, fa3 and fa4.
+    SGLang's plug-in system applies it after all plug-ins are loaded."""
+    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+
+    from . import _sglang
+
+    HookRegistry.register(_sglang.FUNCTION, _sglang.around_attention, HookType.AROUND)
+
+
+def sglang_plugin():
+    """What SGLang's processes call. It does nothing unless SGLANG_PLUGINS names the package."""
+    if __package__ in (name.strip() for name in os.environ.get("SGLANG_PLUGINS", "").split(",")):
+        register_with_sglang()

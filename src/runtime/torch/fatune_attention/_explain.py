@@ -29,10 +29,15 @@ def _parse(text):
     return Explanation(**{name: kinds[name](value) for name, value in values.items()})
 
 
+def explanation_of(call, lse=False):
+    """Returns an Explanation of an operator's call."""
+    return _parse(_operators.explain(*call, lse=lse))
+
+
 def explain(q, k, v, *arguments, like=_sdpa.scaled_dot_product_attention, **options):
     """Returns an Explanation of which kernel `like`, a function of this package, would run for its arguments."""
     reason, call = _CALLS[like](q, k, v, *arguments, **options)
     if reason is not None:
         return Explanation("refused", reason=reason)
     lse = options.get("return_attn_probs", False) or options.get("return_softmax_lse", False)
-    return _parse(_operators.explain(*call, lse=lse))
+    return explanation_of(call, lse)

@@ -7,11 +7,11 @@ from torch.nn.functional import scaled_dot_product_attention
 _reasons = set()
 
 
-def warn_once(reason, kind=""):
+def warn_once(reason, kind="", used="PyTorch's own attention"):
     """Warns once for each kind of reason; a reason without a kind is one of its own."""
     if (kind or reason) not in _reasons:
         _reasons.add(kind or reason)
-        warnings.warn(f"{__package__}: {reason}; PyTorch's own attention is used", stacklevel=4)
+        warnings.warn(f"{__package__}: {reason}; {used} is used", stacklevel=4)
 
 
 # Sets what torch.compiler.assume_constant_result() would set, without importing the compiler (2 s). The warning comes

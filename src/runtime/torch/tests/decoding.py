@@ -79,7 +79,8 @@ def fault(problem, lengths, o, lse, q, k, v):
 
 def in_pages(page_size, seed, *tensors):
     """Returns a table of pages and caches (batch, rows, heads, d) as pools whose pages are in a random order. Pages have
-    NaN behind a cache's last row, and so have pages that no sequence has."""
+    NaN behind a cache's last row, and so have pages that no sequence has. With an odd seed the caches share one tensor,
+    whose rows have a row of each, as in vLLM."""
     batch, rows = tensors[0].shape[:2]
     width = -(-rows // page_size)
     order = torch.randperm(batch * width + 3, generator=torch.Generator().manual_seed(seed))
@@ -92,7 +93,10 @@ def in_pages(page_size, seed, *tensors):
         return pool
 
     table = order[:batch * width].reshape(batch, width).to(torch.int32).to(device)
-    return table, *map(pool_of, tensors)
+    pools = list(map(pool_of, tensors))
+    if seed % 2 == 1:
+        pools = torch.cat(pools, -1).split([pool.size(-1) for pool in pools], -1)
+    return table, *pools
 
 
 def packed_in_pages(page_size, seed, keys, *tensors):
