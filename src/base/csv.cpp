@@ -2,12 +2,14 @@
 
 #include <csv.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/visible_text.hpp"
 
 namespace fatune {
 namespace {
@@ -58,6 +60,11 @@ std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
   }
   if (text.find('\0') != std::string_view::npos) {
     fail("a NUL byte", source, 0);
+  }
+  const std::size_t valid = utf8_bytes(text);
+  if (valid != text.size()) {
+    const auto lines = std::ranges::count(text.substr(0, valid), '\n');
+    fail("a byte that is not UTF-8", source, static_cast<std::size_t>(lines));
   }
   csv_parser parser{};
   if (::csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {

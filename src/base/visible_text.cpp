@@ -280,6 +280,18 @@ std::string_view first_columns(std::string_view text, std::size_t columns) {
   return text.substr(0, at);
 }
 
+std::size_t utf8_bytes(std::string_view text) {
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const CodePoint next = first_code_point(text.substr(bytes));
+    if (next.value == 0 && text[bytes] != '\0') {
+      break;
+    }
+    bytes += next.bytes;
+  }
+  return bytes;
+}
+
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {

@@ -41,6 +41,9 @@ namespace fatune {
 /// A block of Markdown that shows lines as they are. No line can end it.
 [[nodiscard]] std::string markdown_code(std::string_view lines);
 
+/// How many bytes of the text are UTF-8, from its beginning up to the first that is not.
+[[nodiscard]] std::size_t utf8_bytes(std::string_view text);
+
 // Pure functions that fit text into a number of columns.
 
 /// The columns that UTF-8 text takes on a terminal, without ANSI colours. Characters of East Asian

@@ -52,6 +52,8 @@ TEST_F(WorkloadCommand, NamesTheFileAndTheLineOfAMistake) {
   const std::string wrong = file("w.jsonl", "{\"batch\":1}\n");
   expect_error(fatune({"workload", "show", wrong}), ExitCode::bad_file,
                {"w.jsonl, line 1", "seq_len"});
+  expect_error(fatune({"workload", "show", file("w.csv", "dtype,seq_len\nBF16,\xfc\n")}),
+               ExitCode::bad_file, {"w.csv, row 2", "not UTF-8"});
   expect_error(fatune({"sweep", "--workload", wrong, "--seq", "64"}), ExitCode::usage,
                {"--workload", "--seq"});
   expect_error(fatune({"workload", "from-preset", "--preset", "llama-3.1-8b"}), ExitCode::usage,

@@ -36,6 +36,7 @@ TEST(Csv, WhatIsCutShortOrNoTextIsRefused) {
   expect_refused("a\n\"b", "t.csv, row 2");
   expect_refused("a\nb\"c\n", "t.csv, row 2");
   expect_refused(std::string("a\0b", 3), "NUL");
+  expect_refused("a\nb,\xfc\n", "t.csv, row 2");
 }
 
 }  // namespace

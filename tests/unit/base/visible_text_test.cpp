@@ -24,6 +24,16 @@ TEST(VisibleText, ReplacesEachByteThatIsNoUtf8) {
   EXPECT_EQ(visible_text("\xE2\x82"), std::string(kReplaced) + kReplaced) << "cut off";
 }
 
+TEST(VisibleText, KnowsWhereUtf8Ends) {
+  EXPECT_EQ(utf8_bytes("a\xC3\xBC"), 3U);
+  EXPECT_EQ(utf8_bytes("a\xFC"
+                       "b"),
+            1U);
+  EXPECT_EQ(utf8_bytes("ab\xC3"), 2U);
+  EXPECT_EQ(utf8_bytes(std::string_view("a\0b", 3)), 3U);
+  EXPECT_EQ(utf8_bytes(""), 0U);
+}
+
 TEST(VisibleText, ReplacesWhatHasAnEffectInsteadOfAForm) {
   for (const std::string& character : {
            std::string(1, '\0'), std::string("\x1B"), std::string("\n"), std::string("\x7F"),
