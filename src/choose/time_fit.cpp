@@ -44,7 +44,7 @@ constexpr double kOfRow = 0.05;   // what all configurations have in common on a
 constexpr double kOfSlope = 0.02;
 constexpr double kOfLevel = 10.0;
 constexpr std::array<double, ModelTime::kParts> kOfParts{0.05, 0.1, 0.1, 0.3};
-const double kUsualLogClocks = std::log(1e5);
+constexpr double kUsualLogClocks = 11.512925464970229;  // of 1e5
 
 constexpr Eigen::Index kParts = ModelTime::kParts;
 using PartVector = Eigen::Matrix<double, kParts, 1>;
