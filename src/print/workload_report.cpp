@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
+#include "choose/workload_cost.hpp"
 #include "print/run_report.hpp"
-#include "race/workload_cost.hpp"
 
 namespace fatune {
 namespace {
