@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
 #include <lpsolve/lp_lib.h>
 
+#include "base/error.hpp"
 #include "base/ranges.hpp"
 
 // The only user of lp_solve.
@@ -163,15 +165,42 @@ std::size_t best_candidate(const ServingCosts& unserved) {
   return best;
 }
 
-/// Regrets of a row that are small enough, by configuration.
+/// Microseconds of all calls of a row with the fastest that was measured; 0: they are not known.
+double calls_us(const TunedProblem& row) {
+  const TunedTime& first = row.times.front();
+  return row.calls.value_or(0.0) * first.time_us / (1.0 + first.regret_percent / 100.0);
+}
+
+/// The weight of a row's regrets: by the time of its calls, 1 in the mean. Rows without calls have
+/// 1.
+class RowWeights {
+ public:
+  explicit RowWeights(const TunedTable& table) {
+    double sum = 0.0;
+    double rows = 0.0;
+    for (const TunedProblem& row : table.problems) {
+      sum += calls_us(row);
+      rows += row.calls ? 1.0 : 0.0;
+    }
+    mean_us_ = sum / std::max(rows, 1.0);
+  }
+  [[nodiscard]] double of(const TunedProblem& row) const {
+    return row.calls ? calls_us(row) / mean_us_ : 1.0;
+  }
+
+ private:
+  double mean_us_ = 0.0;
+};
+
+/// Weighted regrets of a row that are small enough, by configuration.
 using Regrets = std::map<Config, double>;
 
-Regrets small_regrets(const TunedProblem& row, double percent) {
+Regrets small_regrets(const TunedProblem& row, double percent, double weight) {
   const double most = std::max(percent, row.times.front().regret_percent);
   Regrets regrets;
   for (const TunedTime& time : row.times) {
     if (time.regret_percent <= most) {
-      regrets.emplace(time.config, time.regret_percent);
+      regrets.emplace(time.config, weight * time.regret_percent);
     }
   }
   return regrets;
@@ -194,9 +223,10 @@ struct Part {
 
 /// Splits the rows into parts that share no configuration.
 std::vector<Part> separate(const TunedTable& table, double percent) {
+  const RowWeights weights(table);
   std::vector<Part> parts;
   for (const TunedProblem& row : table.problems) {
-    Part joined{{small_regrets(row, percent)}, {}};
+    Part joined{{small_regrets(row, percent, weights.of(row))}, {}};
     for (const auto& [config, regret] : joined.rows.front()) {
       joined.configs.insert(config);
     }
@@ -293,6 +323,29 @@ CoveringConfig standing_of(const Config& config, const TunedTable& covered) {
   return standing;
 }
 
+/// All rows, with all configurations that have a time.
+Part joined_rows(const TunedTable& table) {
+  Part all;
+  for (Part& part : separate(table, kNotServed)) {
+    all.take(std::move(part));
+  }
+  return all;
+}
+
+Cover made_cover(const TunedTable& table, std::optional<double> percent, bool exact,
+                 std::vector<Config> configs) {
+  std::ranges::sort(configs);
+  const TunedTable covered = restricted_to(table, configs);
+  Cover cover{percent, exact, winners_of(table).size(), {}};
+  cover.configs =
+      mapped(configs, [&](const Config& config) { return standing_of(config, covered); });
+  cover.winners_us = sum_of<double>(table.problems, calls_us);
+  cover.total_us = sum_of<double>(covered.problems, [](const TunedProblem& row) {
+    return row.calls.value_or(0.0) * row.times.front().time_us;
+  });
+  return cover;
+}
+
 }  // namespace
 
 std::optional<std::vector<std::size_t>> smallest_cover(const ServingCosts& costs, long limit_s) {
@@ -311,17 +364,61 @@ std::vector<std::size_t> greedy_cover(const ServingCosts& costs) {
   return chosen;
 }
 
-Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact) {
-  Cover cover{percent, true, winners_of(table).size(), {}};
-  std::vector<Config> configs;
-  for (const Part& part : separate(table, percent)) {
-    cover.exact &= add_cover(part, most_exact, configs);
+std::vector<GrownCover> grow_cover(const ServingCosts& costs, std::size_t most) {
+  std::vector<double> least(costs.size(), kNotServed);  // of each row with the set
+  const auto with = [&](std::size_t candidate) {
+    GrownCover grown{candidate};
+    for (std::size_t row = 0; row < costs.size(); ++row) {
+      const double cost = std::min(least[row], costs[row][candidate]);
+      grown.not_served += cost == kNotServed ? 1U : 0U;
+      grown.cost += cost == kNotServed ? 0.0 : cost;
+    }
+    return grown;
+  };
+  const auto standing = [](const GrownCover& grown) {
+    return std::pair(grown.not_served, grown.cost);
+  };
+  std::pair last(costs.size(), 0.0);
+  std::vector<GrownCover> steps;
+  while (!costs.empty() && steps.size() < most) {
+    const auto all = mapped(indices_of(costs.front()), with);
+    const GrownCover& best = *std::ranges::min_element(all, {}, standing);
+    if (standing(best) >= last) {
+      break;
+    }
+    last = standing(best);
+    steps.push_back(best);
+    for (std::size_t row = 0; row < costs.size(); ++row) {
+      least[row] = std::min(least[row], costs[row][best.added]);
+    }
   }
-  std::ranges::sort(configs);
-  const TunedTable covered = restricted_to(table, configs);
-  cover.configs =
-      mapped(configs, [&](const Config& config) { return standing_of(config, covered); });
-  return cover;
+  return steps;
+}
+
+Cover find_few(const TunedTable& table, std::size_t most) {
+  const Part all = joined_rows(table);
+  const std::vector<Candidate> candidates = candidates_of(all);
+  const std::vector<GrownCover> grown = grow_cover(costs_of(candidates, all.rows.size()), most);
+  if (const std::size_t left = grown.empty() ? 0 : grown.back().not_served; left > 0) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("with {} at most, {} of the {} problems have no configuration", most, left,
+                    all.rows.size()),
+        "--max-configs",
+        "allow more: a configuration serves problems of one element type and head dimension");
+  }
+  return made_cover(table, std::nullopt, false, mapped(grown, [&](const GrownCover& step) {
+                      return candidates[step.added].config;
+                    }));
+}
+
+Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact) {
+  std::vector<Config> configs;
+  bool exact = true;
+  for (const Part& part : separate(table, percent)) {
+    exact &= add_cover(part, most_exact, configs);
+  }
+  return made_cover(table, percent, exact, std::move(configs));
 }
 
 std::vector<Config> winners_and_defaults(const TunedTable& table) {

@@ -29,6 +29,18 @@ using ServingCosts = std::vector<std::vector<double>>;
 /// first.
 [[nodiscard]] std::vector<std::size_t> greedy_cover(const ServingCosts& costs);
 
+/// A set that has grown by one candidate.
+struct GrownCover {
+  std::size_t added = 0;
+  std::size_t not_served = 0;  ///< rows
+  double cost = 0.0;           ///< sum of the least costs of the rows that are served
+};
+
+/// Grows a set, candidate by candidate: each leaves the fewest rows that are not served, and of
+/// these has the least sum of costs; of several, it is the first. Ends with `most` candidates, or
+/// when no other helps.
+[[nodiscard]] std::vector<GrownCover> grow_cover(const ServingCosts& costs, std::size_t most);
+
 /// A configuration of a cover.
 struct CoveringConfig {
   Config config;
@@ -40,10 +52,12 @@ struct CoveringConfig {
 
 /// A set of configurations, at least one of which is good enough on every row.
 struct Cover {
-  double percent = 0.0;                 ///< by which that one may be slower than the winner
-  bool exact = true;                    ///< no smaller set is as good; false: a greedy choice
-  std::size_t winners = 0;              ///< size of the set without a cover: all that win a row
+  std::optional<double> percent;  ///< by which that one may be slower; absent: limited in number
+  bool exact = true;              ///< no smaller set is as good; false: a greedy choice
+  std::size_t winners = 0;        ///< size of the set without a cover: all that win a row
   std::vector<CoveringConfig> configs;  ///< in configuration order
+  double winners_us = 0.0;  ///< of all calls of a workload with the winners; 0: no calls are known
+  double total_us = 0.0;    ///< the same with the set
 };
 
 /// The greatest number of candidates for which a cover is exact, in each part of the table that
@@ -51,11 +65,16 @@ struct Cover {
 inline constexpr std::size_t kMostExactCandidates = 256;
 
 /// The smallest set that has, for every row, a configuration within `percent` of the winner. Of
-/// several such sets, one with the least sum of the rows' regrets. If a row's best remaining
+/// several such sets, one with the least sum of the rows' regrets; those of a workload's calls have
+/// the weights of the time that all calls take. If a row's best remaining
 /// configuration is not within `percent`, that one is taken. Times that are not known count as too
 /// slow.
 [[nodiscard]] Cover find_cover(const TunedTable& table, double percent,
                                std::size_t most_exact = kMostExactCandidates);
+
+/// At most `most` configurations that have a time on every row, chosen by grow_cover() for the
+/// least sum of the same regrets. Throws Error(usage) if these serve only some rows.
+[[nodiscard]] Cover find_few(const TunedTable& table, std::size_t most);
 
 /// The configurations that win a row or are a default, in configuration order.
 [[nodiscard]] std::vector<Config> winners_and_defaults(const TunedTable& table);

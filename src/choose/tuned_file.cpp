@@ -44,7 +44,7 @@ class RunReader {
       : kernels_(kernels), sources_(run.source_hashes), gpu_(model_of(run.device)), table_(table) {}
 
   void add(const ProblemReport& report) {
-    TunedProblem row{gpu_, report.problem, {}, table_.origins.size() - 1};
+    TunedProblem row{gpu_, report.problem, {}, table_.origins.size() - 1, report.calls};
     problem_ = describe(row.problem);
     if (report.ranking.empty()) {
       return skip({}, "no configuration is ranked");

@@ -156,6 +156,11 @@ bool is_default_of(const DefaultConfig& known, const TunedProblem& row) {
 void finish_table(TunedTable& table) {
   std::ranges::sort(table.problems, before);
   auto& rows = table.problems;
+  for (std::size_t i = rows.size(); i-- > 1;) {  // calls of a row that goes stay with its problem
+    if (clash(rows[i - 1], rows[i]) && !rows[i - 1].calls) {
+      rows[i - 1].calls = rows[i].calls;
+    }
+  }
   rows.erase(std::unique(rows.begin(), rows.end(), clash), rows.end());
   table.defaults = choose_defaults(table.problems);
   table.fits = fit_times(table.problems);

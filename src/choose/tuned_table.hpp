@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,9 @@ struct KnownTime {
 struct TunedProblem {
   GpuModel gpu;
   Problem problem;
-  std::vector<TunedTime> times;  ///< best first; at least one
-  std::size_t origin = 0;        ///< index of TunedTable::origins
+  std::vector<TunedTime> times;   ///< best first; at least one
+  std::size_t origin = 0;         ///< index of TunedTable::origins
+  std::optional<double> calls{};  ///< how often a workload calls it; absent: no workload was swept
   /// For fit_times(). Null: the winner's family has no model, or nothing was evaluated.
   std::shared_ptr<const std::vector<KnownTime>> known{};
 

@@ -88,6 +88,8 @@ FATUNE_DESCRIBED(
     (deterministic,
      "false: outputs for the same inputs differed from run to run; each of them was checked"))
 
+inline constexpr double kUsPerMs = 1e3;
+
 /// Samples and their statistics. Times are in microseconds of device time (events).
 struct Timing {
   std::vector<double> samples_us;

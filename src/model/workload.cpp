@@ -15,6 +15,7 @@
 #include "base/json_file.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
+#include "model/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -27,12 +28,16 @@ constexpr const char* kTimePercent = "time_percent";
 /// The time of all calls of a workload whose lines have shares of time in place of calls.
 constexpr double kSharedUs = 1e6;
 
+/// A problem's member of this name; null: it has none.
+const RecordMember* problem_member(const std::string& name) {
+  static const std::vector<RecordMember> members = record_members<Problem>();
+  return find_in(members, name, [](const RecordMember& member) { return member.info.name; });
+}
+
 /// Whether a line may have a member of this name.
 bool is_known(const std::string& name) {
-  constexpr std::array kOthers{"batch",  "seq_len", "heads", "d_head",    "dtype",
-                               "causal", kCalls,    kTimeUs, kTimePercent};
-  return is_among(name, kOthers) ||
-         is_among(std::string_view(name), kProblemDetails, &ProblemDetail::name);
+  constexpr std::array kOthers{kCalls, kTimeUs, kTimePercent};
+  return is_among(name, kOthers) || problem_member(name) != nullptr;
 }
 
 /// The number of that name; absent: there is none.
@@ -102,8 +107,8 @@ Workload read_json_lines(const std::filesystem::path& file, const std::string& t
 
 /// A cell as the JSON value that it would be in a line: a flag, a number or a text.
 nlohmann::json json_of_cell(const std::string& column, const std::string& cell) {
-  constexpr std::array kTexts{"dtype", "layout", "seq_lens", "seq_lens_kv"};
-  if (is_among(column, kTexts)) {
+  const RecordMember* const member = problem_member(column);
+  if (member != nullptr && member->type == RecordMember::Type::text) {
     return cell;
   }
   if (cell == "true" || cell == "false") {

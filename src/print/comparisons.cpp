@@ -271,7 +271,6 @@ std::optional<CallsOfBoth> calls_of_both(const RunComparison& comparison) {
 }
 
 Blocks workload_of(const RunComparison& comparison) {
-  constexpr double kUsPerMs = 1e3;
   const auto calls = calls_of_both(comparison);
   return calls ? Blocks{block::ParagraphEnd{},
                         block::Text{fmt::format(

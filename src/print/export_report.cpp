@@ -78,9 +78,11 @@ Json json_families(const ExportReport& report) {
 }
 
 Json json_cover(const Cover& cover) {
-  return {{"percent", cover.percent},
+  return {{"percent", json_value(optional_value(cover.percent))},
           {"exact", cover.exact},
           {"winners", cover.winners},
+          {"winners_us", json_value(optional_value(unless_empty(cover.winners_us)))},
+          {"total_us", json_value(optional_value(unless_empty(cover.total_us)))},
           {"configs", json_rows(covering_config_fields(), cover.configs)}};
 }
 
@@ -265,6 +267,7 @@ Fields<ExportRow> export_row_fields() {
       {"family", "family", kProgramsOnly, [](auto& r) { return winner_of(r).config.family; }},
       {"source_hash", "source", kProgramsOnly,
        [](auto& r) { return hash_of(r.report, winner_of(r).config); }},
+      {"calls", "calls", decimals(0, kForPrograms), [](auto& r) { return r.tuned.calls; }},
       {"time_us", "us", decimals(1), [](auto& r) { return winner_of(r).time_us; }},
       {"regret_percent", "regret %", decimals(2),
        [](auto& r) { return winner_of(r).regret_percent; }},
@@ -347,11 +350,20 @@ Document export_document(const ExportReport& report) {
 std::string export_json(const ExportReport& report) { return json_text(export_object(report)); }
 
 std::string cover_text(const Cover& cover) {
-  return fmt::format(
-      "{} instead of {} winning configurations: one is within {:g} % on every problem; {}",
-      cover.configs.size(), cover.winners, cover.percent,
-      cover.exact ? "by the times that are known, no smaller set is as good"
-                  : "a greedy choice, a smaller set may be as good");
+  std::string text =
+      fmt::format("{} instead of {} winning configurations: ", cover.configs.size(), cover.winners);
+  text += cover.percent
+              ? fmt::format("one is within {:g} % on every problem; {}", *cover.percent,
+                            cover.exact ? "by the times that are known, no smaller set is as good"
+                                        : "a greedy choice, a smaller set may be as good")
+              : "a set that grew by the one that helps most";
+  if (cover.winners_us > 0.0) {
+    text +=
+        fmt::format("; all calls take {:.2f} ms with them, {:.2f} ms with the winners, {:+.2f} %",
+                    cover.total_us / kUsPerMs, cover.winners_us / kUsPerMs,
+                    100.0 * (cover.total_us / cover.winners_us - 1.0));
+  }
+  return text;
 }
 
 Document cover_document(const Cover& cover) {

@@ -190,17 +190,6 @@ std::optional<DetailValue> result_detail(const ResultRow& row, const ProblemDeta
   return detail_value(detail, row.problem->problem);
 }
 
-Fields<ResultRow> plain_problem_fields() {
-  return {
-      {"dtype", "dtype", [](auto& r) { return dtype_name(r.problem->problem.dtype); }},
-      {"batch", "batch", [](auto& r) { return r.problem->problem.batch; }},
-      {"seq_len", "seq", [](auto& r) { return r.problem->problem.seq_len; }},
-      {"heads", "heads", [](auto& r) { return r.problem->problem.heads; }},
-      {"d_head", "d_head", [](auto& r) { return r.problem->problem.d_head; }},
-      {"causal", "causal", [](auto& r) { return r.problem->problem.causal; }},
-  };
-}
-
 /// Adds the derived fields to each of the results. `list`: their JSON.
 void add_derived(const RunReport& run, const ProblemReport& problem,
                  const std::vector<Result>& results, Json& list) {
@@ -373,8 +362,9 @@ Fields<FailureGroup> failure_group_fields() {
 }
 
 Fields<ResultRow> problem_fields() {
-  return joined_fields<ResultRow>({plain_problem_fields(),
-                                   detail_fields<ResultRow, result_detail>(),
+  const auto problem_of = [](auto& r) -> auto& { return r.problem->problem; };
+  return joined_fields<ResultRow>({plain_problem_fields<ResultRow>(problem_of),
+                                   detail_fields<ResultRow>(result_detail),
                                    {{"run", "run", [](auto& r) { return r.problem->run; }}}});
 }
 

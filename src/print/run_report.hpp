@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/ranges.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "model/report.hpp"
@@ -38,22 +39,42 @@ Fields<Row> error_fields(Shown mismatched) {
   };
 }
 
-template <typename Row, auto kValueOf, std::size_t kIndex>
-FieldValue detail_field(const Row& row) {
-  const std::optional<DetailValue> found = kValueOf(row, kProblemDetails.at(kIndex));
-  return found ? std::visit([](const auto& value) { return FieldValue{value}; }, *found)
-               : FieldValue{};
+/// A field for each of the problem's details. `value_of` gets a row's value for a detail: a
+/// function std::optional<DetailValue>(const Row&, const ProblemDetail&).
+template <typename Row, typename ValueOf>
+Fields<Row> detail_fields(const ValueOf& value_of, Shown shown = kForPrograms) {
+  return mapped(kProblemDetails, [&](const ProblemDetail& detail) {
+    return Field<Row>{
+        detail.name, detail.name, decimals(4, shown), [value_of, &detail](const Row& row) {
+          const std::optional<DetailValue> found = value_of(row, detail);
+          return found ? std::visit([](const auto& value) { return FieldValue{value}; }, *found)
+                       : FieldValue{};
+        }};
+  });
 }
 
-/// A field for each of the problem's details. `kValueOf` gets a row's value for a detail: a
-/// function std::optional<DetailValue>(const Row&, const ProblemDetail&).
-template <typename Row, auto kValueOf>
-Fields<Row> detail_fields(Shown shown = kForPrograms) {
-  return [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
-    return Fields<Row>{{kProblemDetails.at(kIndex).name, kProblemDetails.at(kIndex).name,
-                        decimals(4, shown), detail_field<Row, kValueOf, kIndex>}...};
-  }
-  (std::make_index_sequence<std::tuple_size_v<decltype(kProblemDetails)>>{});
+/// A field for each property of a row's problem that is no detail. `problem_of` gets the problem,
+/// which may be optional.
+template <typename Row, typename ProblemOf>
+Fields<Row> plain_problem_fields(const ProblemOf& problem_of, Look look = {}) {
+  const auto of = [&](const auto& get) {
+    return [problem_of, get](const Row& row) {
+      const auto& problem = std::invoke(problem_of, row);
+      if constexpr (std::is_convertible_v<decltype(problem), const Problem&>) {
+        return std::invoke(get, problem);
+      } else {
+        return if_any(problem, get);
+      }
+    };
+  };
+  return {
+      {"dtype", "dtype", look, of([](const Problem& one) { return dtype_name(one.dtype); })},
+      {"batch", "batch", look, of(&Problem::batch)},
+      {"seq_len", "seq", look, of(&Problem::seq_len)},
+      {"heads", "heads", look, of(&Problem::heads)},
+      {"d_head", "d_head", look, of(&Problem::d_head)},
+      {"causal", "causal", look, of(&Problem::causal)},
+  };
 }
 
 struct ResultRow {

@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
+#include "choose/workload_cost.hpp"
 #include "print/run_report.hpp"
-#include "race/workload_cost.hpp"
 
 namespace fatune {
 namespace {
-
-constexpr double kUsPerMs = 1e3;
 
 std::optional<DetailValue> detail_of(const WorkloadRow& row, const ProblemDetail& detail) {
   return is_unusual(detail, row.call.problem)
@@ -160,14 +158,10 @@ Json workload_json(const RunReport& report) {
 }
 
 Fields<WorkloadRow> workload_fields() {
+  const auto problem_of = [](auto& r) -> auto& { return r.call.problem; };
   return joined_fields<WorkloadRow>(
-      {{{"dtype", "dtype", [](auto& r) { return dtype_name(r.call.problem.dtype); }},
-        {"batch", "batch", [](auto& r) { return r.call.problem.batch; }},
-        {"seq_len", "seq", [](auto& r) { return r.call.problem.seq_len; }},
-        {"heads", "heads", [](auto& r) { return r.call.problem.heads; }},
-        {"d_head", "d_head", [](auto& r) { return r.call.problem.d_head; }},
-        {"causal", "causal", [](auto& r) { return r.call.problem.causal; }}},
-       detail_fields<WorkloadRow, detail_of>(),
+      {plain_problem_fields<WorkloadRow>(problem_of),
+       detail_fields<WorkloadRow>(detail_of),
        {{"calls", "calls", decimals(0), [](auto& r) { return r.call.calls; }},
         {"time_us", "us", decimals(1), [](auto& r) { return r.call.time_us; }},
         {"time_percent", "% of time", decimals(1), &WorkloadRow::time_percent}}});

@@ -16,8 +16,6 @@
 // The results of a tunable kernel as in files of other auto-tuners, whatever the format.
 namespace fatune {
 
-inline constexpr double kUsPerMs = 1000.0;
-
 /// How a setting ended. The enumerators are the words of T4's "invalidity".
 enum class Validity { correct, compile, runtime, timeout, correctness, constraints };
 template <>

@@ -127,6 +127,43 @@ TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
   expect_error(fatune({"export", "--cover", "-1"}), ExitCode::usage, {"--cover"});
 }
 
+TEST_F(Export, ChoosesFewConfigurationsByTheTimeOfAllCalls) {
+  json best = shipped();
+  json& problems = best["problems"];
+  const json kind = problems[0]["problem"];
+  std::erase_if(problems.get_ref<json::array_t&>(), [&](const json& one) {
+    return one["problem"]["dtype"] != kind["dtype"] || one["problem"]["d_head"] != kind["d_head"] ||
+           one["problem"]["causal"] != kind["causal"];
+  });
+  ASSERT_GE(problems.size(), 3U);
+  const std::string few = "4";
+  for (const std::size_t heavy : {std::size_t{0}, problems.size() - 1}) {
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      problems[i]["calls"] = i == heavy ? 1e6 : 1.0;
+    }
+    const json table = exported({"--best", best_file("called.json", best), "--max-configs", few});
+    expect_schema(table.dump(), "export");
+    const json& cover = table["cover"];
+    EXPECT_TRUE(cover["percent"].is_null());
+    EXPECT_LE(cover["configs"].size(), 4U);
+    double total_us = 0.0;
+    for (const json& row : table["rows"]) {
+      total_us += row["calls"].get<double>() * row["time_us"].get<double>();
+      if (row["calls"] == 1e6) {
+        EXPECT_EQ(row["regret_percent"], 0.0);  // its calls are nearly all
+      }
+    }
+    EXPECT_NEAR(cover["total_us"], total_us, 1e-6 * total_us);
+    EXPECT_GE(cover["total_us"], cover["winners_us"]);
+  }
+  EXPECT_THAT(fatune({"export", "--best", path("called.json"), "--max-configs", few}).out,
+              HasSubstr("all calls take"));
+  expect_error(fatune({"export", "--max-configs", "1"}), ExitCode::usage,
+               {"--max-configs", "have no configuration"});
+  expect_error(fatune({"export", "--max-configs", "4", "--cover", "5"}), ExitCode::usage,
+               {"--cover"});
+}
+
 TEST_F(Export, RefusesFilesThatItCannotRead) {
   json newer = shipped(1);
   newer["format_version"] = 3;

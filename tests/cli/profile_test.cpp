@@ -118,9 +118,10 @@ TEST_F(Profile, ReportsInEveryFormatAndConvention) {
   EXPECT_GT(row["total_tflops"], row["attention_tflops"]);
   EXPECT_EQ(row["relative_percent"], 100.0);
   const std::string csv = fatune(profile({"--csv"})).out;
-  EXPECT_THAT(csv, AllOf(HasSubstr("d_head,seq_len,"), HasSubstr("duration_us,elapsed_cycles,"
-                                                                 "registers_per_thread,"
-                                                                 "l2_hit_rate_percent")));
+  EXPECT_THAT(csv, AllOf(HasSubstr("dtype,batch,seq_len,heads,d_head,"),
+                         HasSubstr("duration_us,elapsed_cycles,"
+                                   "registers_per_thread,"
+                                   "l2_hit_rate_percent")));
   EXPECT_THAT(fatune(profile()).out, HasSubstr("105.73  183300   255     54.68"));
   EXPECT_THAT(fatune(profile({"--format", "md"})).out, HasSubstr("| 105.73 |"));
 }

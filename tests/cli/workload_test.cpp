@@ -80,6 +80,31 @@ TEST_F(WorkloadCommand, SweepTakesTheHeaviestProblemFirstAndEachWithItsFamilies)
   EXPECT_GT(cost["winners_us"], 0.0);
 }
 
+TEST_F(WorkloadCommand, ReportSaysWhatTheCallsTake) {
+  expect_ok(fatune({"sweep", "--workload", mixed(), "--device", "none", "--no-emulate", "--no-db",
+                    "--max-configs", "6", "--out", path("results")}));
+  expect_ok(fatune({"report", path("results/results.json"), "--out", path("page.html")}));
+  const std::string page = read("page.html");
+  EXPECT_THAT(page, HasSubstr("What all calls of the workload take"));
+  EXPECT_THAT(page, HasSubstr("903 calls take"));
+  EXPECT_THAT(page, HasSubstr("2 of the problems took 40.55 ms before"));
+}
+
+TEST_F(WorkloadCommand, ShardsAreBalancedByTheTimeOfAllCalls) {
+  std::size_t problems = 0;
+  for (const std::string shard : {"1/2", "2/2"}) {
+    const json report =
+        fatune_json({"sweep", "--workload", mixed(), "--device", "none", "--no-emulate", "--no-db",
+                     "--max-configs", "2", "--shard", shard, "--format", "json"});
+    problems += report["problems"].size();
+    if (shard == "1/2") {  // the 900 calls outweigh the others
+      ASSERT_EQ(report["problems"].size(), 1U);
+      EXPECT_EQ(report["problems"][0]["calls"], 900.0);
+    }
+  }
+  EXPECT_EQ(problems, 3U);
+}
+
 TEST_F(WorkloadCommand, SweepSaysWhatTheCallsTake) {
   const ProcessResult result = fatune({"sweep", "--workload", mixed(), "--device", "none",
                                        "--no-emulate", "--no-db", "--max-configs", "2", "-q"});

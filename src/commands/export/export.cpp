@@ -66,7 +66,8 @@ struct ExportOptions {
   /// names) of files for other auto-tuners.
   std::optional<std::filesystem::path> out_file;
   std::optional<double> cover_percent;  ///< restricts the table to the smallest cover within this
-  LibraryFeatures features;             ///< of a library
+  std::optional<std::int64_t> max_configs;  ///< restricts it to so many configurations
+  LibraryFeatures features;                 ///< of a library
 };
 
 Measured measured(const TunedTime& time, const std::string& origin) {
@@ -145,9 +146,10 @@ void check_options(const ExportOptions& options) {
     throw Error(ExitCode::usage, "--to " + format + " writes files, and none is named", "--out",
                 "name it: --out FILE");
   }
-  if (options.cover_percent) {
-    throw Error(ExitCode::usage, "--cover makes a table of its own, not " + format, "--cover",
-                "leave out one of the two");
+  if (options.cover_percent || options.max_configs) {
+    const char* const option = options.cover_percent ? "--cover" : "--max-configs";
+    throw Error(ExitCode::usage, fmt::format("{} makes a table of its own, not {}", option, format),
+                option, "leave out one of the two");
   }
 }
 
@@ -405,8 +407,9 @@ void write_library(const ExportOptions& options, const FamilySet& families,
 /// winners and defaults.
 TunedTable restricted(const TunedTable& table, const ExportOptions& options,
                       std::optional<Cover>& cover) {
-  if (options.cover_percent) {
-    cover = find_cover(table, *options.cover_percent);
+  if (options.cover_percent || options.max_configs) {
+    cover = options.cover_percent ? find_cover(table, *options.cover_percent)
+                                  : find_few(table, static_cast<std::size_t>(*options.max_configs));
     return restricted_to(table, *cover);
   }
   return is_library(options.to) ? restricted_to(table, winners_and_defaults(table)) : table;
@@ -476,6 +479,17 @@ void add_table_options(CLI::App& app, ExportOptions& options) {
             });
 }
 
+void add_max_configs_option(CLI::App& app, std::optional<std::int64_t>& most) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const OptionScope scope(app, option_group::kSearch);
+  add_integer(
+      app, "--max-configs",
+      "at most N configurations, chosen so that all calls of the workload that was swept take "
+      "the least time; without calls, each problem counts alike",
+      1, kMost, most)
+      ->excludes("--cover");
+}
+
 }  // namespace
 
 void add_export_command(const Subcommands& all) {
@@ -488,6 +502,7 @@ void add_export_command(const Subcommands& all) {
                    "only the smallest set of configurations that has, for each tuned problem, one "
                    "within PERCENT of the winner",
                    options.cover_percent);
+  add_max_configs_option(sub, options.max_configs);
   add_compile_settings(sub, options.compile);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
@@ -500,6 +515,7 @@ Examples:
   fatune export --best results/best_configs.json --to json --out table.json
   fatune export --run last --cover 5 --out table.json
   fatune export --to cpp --cover 5 --out attention
+  fatune export --best results/results.json --max-configs 4 --to cpp --out four
   fatune export --to torch --packed --page-size 16,64 --out package
   fatune export --run last --to t4 --out last.json
   fatune export --best h100.json --best h200.json --run last --out table.json)");

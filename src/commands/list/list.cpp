@@ -300,7 +300,7 @@ Fields<ProblemPreset> preset_fields() {
         {"d_head", "d_head", &ProblemPreset::d_head},
         {"dtype", "dtype", [](auto& p) { return dtype_name(p.dtype); }},
         {"causal", "causal", &ProblemPreset::causal}},
-       detail_fields<ProblemPreset, preset_detail>(kEverywhere),
+       detail_fields<ProblemPreset>(preset_detail, kEverywhere),
        {{"note", "note", kWraps, or_none<&ProblemPreset::note>},
         {"source", "source", &ProblemPreset::source}}});
   // The table has many columns: short headings make room for the notes, and the window's column

@@ -12,11 +12,6 @@ namespace {
 template <auto kMember>
 const auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
 
-template <auto kMember>
-const auto of_problem = [](const ProfiledConfig& row) {
-  return row.problem ? std::optional((*row.problem).*kMember) : std::nullopt;
-};
-
 std::optional<double> tflops(const ProfiledConfig& row, double flop) {
   const double us = row.duration_us.value_or(0.0);
   return us > 0.0 ? std::optional(flop / us * kFlopPerUsToTflops) : std::nullopt;
@@ -36,20 +31,6 @@ const auto sweep_difference = [](const ProfiledConfig& row) {
 
 std::optional<DetailValue> profile_detail(const ProfiledConfig& row, const ProblemDetail& detail) {
   return row.problem ? std::optional(detail_value(detail, *row.problem)) : std::nullopt;
-}
-
-Fields<ProfiledConfig> plain_problem_fields_of_profiles() {
-  return {
-      {"dtype", "dtype", kProgramsOnly,
-       [](auto& r) {
-         return r.problem ? std::optional(std::string(dtype_name(r.problem->dtype))) : std::nullopt;
-       }},
-      {"d_head", "d_head", kProgramsOnly, of_problem<&Problem::d_head>},
-      {"seq_len", "seq", kProgramsOnly, of_problem<&Problem::seq_len>},
-      {"batch", "batch", kProgramsOnly, of_problem<&Problem::batch>},
-      {"heads", "heads", kProgramsOnly, of_problem<&Problem::heads>},
-      {"causal", "causal", kProgramsOnly, of_problem<&Problem::causal>},
-  };
 }
 
 Fields<ProfiledConfig> figure_fields() {
@@ -219,9 +200,9 @@ Document timeline_document(const TimelineReport& report) {
 }
 
 Fields<ProfiledConfig> profiled_config_fields() {
-  return joined_fields<ProfiledConfig>({plain_problem_fields_of_profiles(),
-                                        detail_fields<ProfiledConfig, profile_detail>(),
-                                        figure_fields()});
+  return joined_fields<ProfiledConfig>(
+      {plain_problem_fields<ProfiledConfig>(&ProfiledConfig::problem, kProgramsOnly),
+       detail_fields<ProfiledConfig>(profile_detail), figure_fields()});
 }
 
 Document profile_document(const ProfileReport& report) {

@@ -30,6 +30,10 @@ bool can_run(const Family& family, const std::vector<Target>& targets) {
       targets, [&](const Target& target) { return provides(target.limits.arch, family.min_arch); });
 }
 
+std::string left_out(const Family& family, const std::string& why) {
+  return fmt::format("{} is left out: {}", family.name, why);
+}
+
 /// Says which families that could run are left out because they do not have the requested space.
 std::vector<std::string> notes_on_space(const SweepRequest& request,
                                         const std::vector<Family>& meant,
@@ -42,26 +46,21 @@ std::vector<std::string> notes_on_space(const SweepRequest& request,
   const std::vector<Target> targets = choose_targets(request.target, kernels.tree, left);
   for (const Family& family : meant) {
     if (!is_among(family.name, left, &Family::name) && can_run(family, targets)) {
-      notes.push_back(fmt::format("{} is left out: it does not have the space", family.name));
+      notes.push_back(left_out(family, "it does not have the space"));
     }
   }
   return notes;
 }
 
-/// Drops the families that `keeps` rejects, unless none would be left. `notes` get what `why` says
-/// of each, if that is not empty.
-template <typename Keeps, typename Why>
-void keep_if_any(std::vector<std::string>& notes, FamilySet& families, const Keeps& keeps,
-                 const Why& why) {
+/// Drops the families that `keeps` rejects, unless none would be left. Returns the dropped ones.
+template <typename Keeps>
+std::vector<Family> keep_if_any(FamilySet& families, const Keeps& keeps) {
   if (std::ranges::none_of(families.all(), keeps)) {
-    return;
+    return {};
   }
-  for (const Family& family : families.all()) {
-    if (const std::string reason = why(family); !keeps(family) && !reason.empty()) {
-      notes.push_back(fmt::format("{} is left out: {}", family.name, reason));
-    }
-  }
+  std::vector<Family> dropped = filtered(families.all(), std::not_fn(keeps));
   families.keep_if(keeps);
+  return dropped;
 }
 
 /// Drops the families that none of the devices can run, unless none would be left.
@@ -69,24 +68,21 @@ void keep_runnable(const SweepRequest& request, KernelSet& kernels,
                    std::vector<std::string>& notes) {
   const std::vector<Target> targets =
       choose_targets(request.target, kernels.tree, kernels.families.all());
-  keep_if_any(
-      notes, kernels.families, [&](const Family& family) { return can_run(family, targets); },
-      [&](const Family& family) {
-        return request.kernels.family == kEveryFamily ? "it needs " + arch_name(family.min_arch)
-                                                      : std::string();
-      });
+  const std::vector<Family> dropped =
+      keep_if_any(kernels.families, [&](const Family& family) { return can_run(family, targets); });
+  if (request.kernels.family == kEveryFamily) {
+    for (const Family& family : dropped) {
+      notes.push_back(left_out(family, "it needs " + arch_name(family.min_arch)));
+    }
+  }
 }
 
 /// Drops the families that are meant for none of the problems, unless none would be left.
 void keep_meant(const std::vector<Problem>& problems, FamilySet& families) {
-  std::vector<std::string> nothing_to_say;
-  keep_if_any(
-      nothing_to_say, families,
-      [&](const Family& family) {
-        return std::ranges::any_of(
-            problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
-      },
-      [](const Family&) { return ""; });
+  keep_if_any(families, [&](const Family& family) {
+    return std::ranges::any_of(
+        problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
+  });
 }
 
 /// Drops the families that are not told of a property that the problems have, unless none would be
@@ -95,9 +91,10 @@ void keep_told(const std::vector<Problem>& problems, FamilySet& families,
                std::vector<std::string>& notes) {
   for (const ToldProperty& property : kToldProperties) {
     if (std::ranges::any_of(problems, [&](const Problem& one) { return has(one, property); })) {
-      keep_if_any(
-          notes, families, [&](const Family& family) { return takes(family.arguments, property); },
-          [&](const Family&) { return why_not_taken("it", property); });
+      const auto is_told = [&](const Family& family) { return takes(family.arguments, property); };
+      for (const Family& family : keep_if_any(families, is_told)) {
+        notes.push_back(left_out(family, why_not_taken("it", property)));
+      }
     }
   }
 }
@@ -120,29 +117,36 @@ void keep_told(const std::vector<Problem>& problems, FamilySet& families,
                               : fmt::format("{}", fmt::join(unknown, "; ")));
 }
 
+/// Plans the configurations of a family. A note says so if not all of them are tried.
+FamilyPlan plan_family(const Family& family, const Space& space, const ProblemOptions& problems,
+                       std::vector<std::string>& notes) {
+  Plan plan = make_plan(family, space, binding_of(problems));
+  if (plan.kept_besides > 0) {
+    append_new(notes, fmt::format("of the {} configurations of space {} that {} can build, {} are "
+                                  "tried, chosen at random",
+                                  static_cast<std::int64_t>(plan.kept.size()) + plan.kept_besides,
+                                  space.key, family.name, plan.kept.size()));
+  }
+  return {&family, std::move(plan)};
+}
+
 /// Plans the configurations of each family. Families without any are dropped.
 std::vector<FamilyPlan> plan_families(const ProblemOptions& problems, const FamilySpaces& spaces,
                                       FamilySet& families, std::vector<std::string>& notes) {
-  std::map<std::string, Plan> plans;
+  std::map<std::string, FamilyPlan> plans;
   for (const Family& family : families.all()) {
-    const Plan& plan = plans[family.name] =
-        make_plan(family, spaces.at(family.name), binding_of(problems));
-    if (plan.kept_besides > 0) {
-      notes.push_back(
-          fmt::format("of the {} configurations of space {} that {} can build, {} are "
-                      "tried, chosen at random",
-                      static_cast<std::int64_t>(plan.kept.size()) + plan.kept_besides,
-                      spaces.at(family.name).key, family.name, plan.kept.size()));
-    }
+    plans[family.name] = plan_family(family, spaces.at(family.name), problems, notes);
   }
-  const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
+  const auto is_left = [&](const Family& family) { return !plans[family.name].plan->kept.empty(); };
   if (std::ranges::none_of(families.all(), is_left)) {
     const Family& first = families.all().front();
-    fail_empty(first, spaces.at(first.name), plans[first.name]);
+    fail_empty(first, spaces.at(first.name), *plans[first.name].plan);
   }
   families.keep_if(is_left);
   return mapped(families.all(), [&](const Family& family) {
-    return FamilyPlan{&family, std::move(plans[family.name])};
+    FamilyPlan& plan = plans[family.name];
+    plan.family = &family;  // it has moved
+    return plan;
   });
 }
 
@@ -194,45 +198,44 @@ std::set<std::string> families_for(const Problem& problem, FamilySet families, b
 /// The families' plans by dtype and head dimension, made when they are first needed.
 class BoundPlans {
  public:
-  BoundPlans(const FamilySet& families, const FamilySpaces& spaces)
-      : families_(families), spaces_(spaces) {}
+  BoundPlans(const FamilySet& families, const FamilySpaces& spaces, std::vector<std::string>& notes)
+      : families_(families), spaces_(spaces), notes_(notes) {}
 
+  /// The plans of the families of these names that have configurations for the problem.
   [[nodiscard]] std::vector<FamilyPlan> of(const ProblemOptions& problem,
                                            const std::set<std::string>& names) {
     std::vector<FamilyPlan> plans;
     for (const Family& family : families_.all()) {
       if (names.contains(family.name)) {
-        const FamilyPlan& plan = of(problem, family);
-        if (!plan.plan.kept.empty()) {
-          plans.push_back(plan);
-        }
+        plans.push_back(of(problem, family));
       }
     }
+    std::erase_if(plans, [](const FamilyPlan& plan) { return plan.plan->kept.empty(); });
     return plans;
   }
   /// One plan of each family that has had configurations.
   [[nodiscard]] std::vector<FamilyPlan> one_of_each() const {
-    std::map<std::string, FamilyPlan> first;
+    std::vector<FamilyPlan> plans;
     for (const auto& [key, plan] : plans_) {
-      if (!plan.plan.kept.empty()) {
-        first.emplace(plan.family->name, plan);
+      if (!plan.plan->kept.empty() && !is_among(plan.family, plans, &FamilyPlan::family)) {
+        plans.push_back(plan);
       }
     }
-    return mapped(first, [](const auto& entry) { return entry.second; });
+    return plans;
   }
 
  private:
   const FamilyPlan& of(const ProblemOptions& problem, const Family& family) {
-    const auto [found, is_new] = plans_.try_emplace(
-        {family.name, problem.dtypes.front(), problem.d_heads.front()}, FamilyPlan{&family, {}});
-    if (is_new) {
-      found->second.plan = make_plan(family, spaces_.at(family.name), binding_of(problem));
+    FamilyPlan& known = plans_[{family.name, problem.dtypes.front(), problem.d_heads.front()}];
+    if (known.plan == nullptr) {
+      known = plan_family(family, spaces_.at(family.name), problem, notes_);
     }
-    return found->second;
+    return known;
   }
 
   const FamilySet& families_;
   const FamilySpaces& spaces_;
+  std::vector<std::string>& notes_;
   std::map<std::tuple<std::string, DType, std::int64_t>, FamilyPlan> plans_;
 };
 
@@ -246,18 +249,18 @@ void plan_workload(const Workload& workload, const FamilySpaces& spaces, bool fa
   kernels.families.keep_if([&](const Family& family) {
     return std::ranges::any_of(names, [&](const auto& some) { return some.contains(family.name); });
   });
-  BoundPlans plans(kernels.families, spaces);
+  BoundPlans plans(kernels.families, spaces, plan.notes);
   for (std::size_t i = 0; i < workload.size(); ++i) {
     const ProblemOptions options = options_of(workload[i].problem);
-    const std::vector<ProblemPlan> planned = plan_problems(plans.of(options, names[i]), options);
+    std::vector<ProblemPlan> planned = plan_problems(plans.of(options, names[i]), options);
     if (planned.empty()) {
       plan.notes.push_back(fmt::format("{} is left out: no family has a configuration for it",
                                        describe(workload[i].problem)));
     }
-    for (const ProblemPlan& problem : planned) {
-      plan.problems.push_back(problem);
-      plan.problems.back().calls = workload[i].calls;
-      plan.problems.back().before_us = workload[i].time_us;
+    for (ProblemPlan& problem : planned) {
+      problem.calls = workload[i].calls;
+      problem.before_us = workload[i].time_us;
+      plan.problems.push_back(std::move(problem));
     }
   }
   if (plan.problems.empty()) {

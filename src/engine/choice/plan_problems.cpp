@@ -91,10 +91,10 @@ void group_configs(const FamilyPlan& of, const ProblemOptions& options,
   const auto plan_of = [&](const Config& config) -> ProblemPlan& {
     return group_of(*of.family, config, options, groups).plan;
   };
-  for (const Config& config : of.plan.kept) {
+  for (const Config& config : of.plan->kept) {
     plan_of(config).configs.push_back(config);
   }
-  for (const DroppedConfig& dropped : of.plan.dropped) {
+  for (const DroppedConfig& dropped : of.plan->dropped) {
     ProblemPlan& group = plan_of(dropped.config);
     if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
       ++group.pruned;
@@ -103,7 +103,7 @@ void group_configs(const FamilyPlan& of, const ProblemOptions& options,
       ++group.invalid;
     }
   }
-  for (const DropCount& more : of.plan.dropped_besides) {
+  for (const DropCount& more : of.plan->dropped_besides) {
     ProblemPlan& group = plan_of(more.example);
     (more.pruned ? group.pruned : group.invalid) += more.count;
     if (more.pruned) {
@@ -118,7 +118,7 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
   }
   std::map<std::string, std::string> family_of;
   for (const FamilyPlan& of : plans) {
-    for (const Config& config : of.plan.kept) {
+    for (const Config& config : of.plan->kept) {
       const std::string text = short_form(*of.family, config);
       const auto [known, is_new] = family_of.try_emplace(text, of.family->name);
       if (!is_new && known->second != of.family->name) {
@@ -186,7 +186,7 @@ void prune_problem(const FamilyPlan& of, const DeviceLimits& limits, ProblemPlan
   std::erase_if(problem.configs, [&](const Config& config) {
     auto pruned = config.family != of.family->name
                       ? std::nullopt
-                      : prune_on({*of.family, config, problem.problem, limits}, of.plan);
+                      : prune_on({*of.family, config, problem.problem, limits}, *of.plan);
     if (!pruned) {
       return false;
     }
@@ -208,7 +208,7 @@ Droppings buildable(const std::vector<FamilyPlan>& plans,
     droppings[pruned.why.rule].push_back(pruned.config);
   }
   for (const FamilyPlan& of : plans) {
-    for (const DroppedConfig& dropped : of.plan.dropped) {
+    for (const DroppedConfig& dropped : of.plan->dropped) {
       const auto* pruned = std::get_if<Pruned>(&dropped.outcome);
       if (pruned != nullptr && concerns(*of.family, dropped.config) &&
           !check_valid(*of.family, dropped.config)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +13,14 @@
 
 namespace fatune {
 
-/// A family and the plan of its configurations. The family must outlive it.
+/// A family and the plan of its configurations, which copies share. The family must outlive it.
 struct FamilyPlan {
+  FamilyPlan() = default;
+  FamilyPlan(const Family* of, Plan made)
+      : family(of), plan(std::make_shared<const Plan>(std::move(made))) {}
+
   const Family* family = nullptr;
-  Plan plan;
+  std::shared_ptr<const Plan> plan;
 };
 
 /// Returns every problem that the options describe: each sequence length for each dtype and head

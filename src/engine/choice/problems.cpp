@@ -10,6 +10,7 @@
 #include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
+#include "engine/choice/workload_order.hpp"
 #include "model/kv_pages.hpp"
 #include "model/record_json.hpp"
 
@@ -132,10 +133,15 @@ std::optional<Shard> take_shard(const ShardOptions& options, std::vector<Problem
   Shard shard = *options.shard;
   shard.fleet = options.fleet;
   shard.sweep_problems = std::ssize(problems);
+  const bool is_workload = !problems.empty() && problems.front().calls;
+  const std::vector<int> shards = is_workload ? balanced_shards(problems, shard.count)
+                                              : mapped(problems, [&](const ProblemPlan& plan) {
+                                                  return shard_of(plan.problem, shard.count);
+                                                });
   std::vector<ProblemPlan> taken;
   for (std::int64_t place = 0; place < shard.sweep_problems; ++place) {
     ProblemPlan& plan = problems[static_cast<std::size_t>(place)];
-    if (shard_of(plan.problem, shard.count) == shard.numbers.front()) {
+    if (shards[static_cast<std::size_t>(place)] == shard.numbers.front()) {
       shard.problems.push_back({place, plan.problem});
       taken.push_back(std::move(plan));
     }

@@ -50,8 +50,9 @@ struct ShardOptions {
 /// text, and if there is no such task or its array has gaps.
 [[nodiscard]] Shard read_shard(const std::string& text);
 
-/// Keeps only the shard's problems of a sweep, and returns the shard without the sweep's hash. If
-/// no shard is requested, keeps all problems and returns nothing.
+/// Keeps only the shard's problems of a sweep: those of shard_of() or, of a workload, of
+/// balanced_shards(). Returns the shard without the sweep's hash. If no shard is requested, keeps
+/// all problems and returns nothing.
 [[nodiscard]] std::optional<Shard> take_shard(const ShardOptions& options,
                                               std::vector<ProblemPlan>& problems);
 

@@ -15,4 +15,10 @@ namespace fatune {
 void put_heaviest_first(const KernelSet& kernels, const DeviceLimits& device,
                         std::vector<ProblemPlan>& problems);
 
+/// The shard of each problem of a workload, from 1. The heaviest problem comes first, and each goes
+/// to the shard with the least weight so far. Weights are the shares of a budget as above, but
+/// depend on the workload alone, not on the machine: if it does not say how long each call takes,
+/// the problems' FLOP and bytes stand for that.
+[[nodiscard]] std::vector<int> balanced_shards(std::vector<ProblemPlan> problems, int count);
+
 }  // namespace fatune

@@ -30,6 +30,9 @@ struct StudyReport {
 /// peaks; with peers, one for each GPU that they were timed on. Peers are compared with the
 /// winners' times in the same rounds, not with the runs' times.
 [[nodiscard]] std::vector<Plot> throughput_plots(const StudyReport& report);
+/// The time of all calls of the run's workload with sets of few configurations, beside the time
+/// with the winners.
+[[nodiscard]] std::vector<Plot> workload_plots(const RunReport& run);
 /// A problem's first `most` configurations with the confidence intervals of their medians.
 [[nodiscard]] Plot ranking_plot(const ProblemReport& problem, const std::string& id,
                                 const std::string& title, std::size_t most);

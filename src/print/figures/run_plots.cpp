@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
+#include "choose/workload_cost.hpp"
 #include "model/statistics.hpp"
 #include "print/figures/plots.hpp"
 
@@ -217,6 +218,28 @@ std::vector<Plot> search_plots(const ProblemReport& problem, const std::string& 
               {"us of the fastest so far"},
               {std::move(best)}};
   return {{"search-" + id, "How the search converged: " + title, summary, std::move(plot)}};
+}
+
+std::vector<Plot> workload_plots(const RunReport& run) {
+  const auto cost = workload_cost(run.problems);
+  if (!cost || cost->few.size() < 2) {
+    return {};
+  }
+  PlotSeries sets{"with so many configurations", SeriesShape::line};
+  PlotSeries winners{"with the winner of each problem", SeriesShape::rule, 1};
+  for (const FewConfigs& few : cost->few) {
+    const auto count = static_cast<double>(few.configs.size());
+    sets.points.push_back(
+        {.x = count,
+         .y = few.total_us / kUsPerMs,
+         .label = fmt::format("with {}: {:.2f} ms", few.configs.back(), few.total_us / kUsPerMs)});
+    winners.points.push_back({.x = count, .y = cost->winners_us / kUsPerMs});
+  }
+  const std::string summary = fmt::format(
+      "{} configurations take {:.2f} ms, the winners {:.2f} ms.", cost->few.back().configs.size(),
+      cost->few.back().total_us / kUsPerMs, cost->winners_us / kUsPerMs);
+  XyPlot plot{{"configurations"}, {.title = "ms"}, {std::move(sets), std::move(winners)}};
+  return {{"workload", "Time of all calls with few configurations", summary, std::move(plot)}};
 }
 
 std::vector<Plot> condition_plots(const StudyReport& report) {

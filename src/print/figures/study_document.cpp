@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "print/comparisons.hpp"
+#include "print/workload_report.hpp"
 
 namespace fatune {
 namespace {
@@ -173,6 +174,22 @@ Blocks winners_section(const StudyReport& report) {
   return blocks;
 }
 
+/// What the calls of the workloads that were swept take, run by run.
+Blocks workload_section(const StudyReport& report) {
+  Blocks blocks;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    Blocks of_run = workload_blocks(report.runs[i]);
+    if (!of_run.empty() && report.runs.size() > 1) {
+      blocks.push_back(block::Text{report.names[i] + ":\n"});
+    }
+    append(blocks, of_run);
+    add_figures(blocks, workload_plots(report.runs[i]));
+  }
+  return blocks.empty()
+             ? blocks
+             : joined_blocks({{block::Heading{"What all calls of the workload take"}}, blocks});
+}
+
 Blocks throughput_section(const StudyReport& report) {
   std::vector<Plot> plots = throughput_plots(report);
   return plots.empty() ? Blocks{}
@@ -304,8 +321,8 @@ PageHead study_head(const StudyReport& report) {
 Blocks study_blocks(const StudyReport& report) {
   const StudyRows rows = study_rows(report.runs, report.most_rows);
   Blocks blocks = joined_blocks(
-      {winners_section(report), throughput_section(report), rankings_section(report),
-       parameters_section(report), configurations_section(report, rows),
+      {winners_section(report), workload_section(report), throughput_section(report),
+       rankings_section(report), parameters_section(report), configurations_section(report, rows),
        resources_section(report, rows), races_section(report),
        blocks_of({.heading = "The GPU during the run", .plots = condition_plots(report)}),
        failures_section(report), rules_section(report),

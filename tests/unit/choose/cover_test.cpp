@@ -50,6 +50,38 @@ TEST(Cover, TakesTheBestThatRemainsWhereTheWinnerWasSkipped) {
   EXPECT_THAT(names_of(find_cover(table, 0.0)), testing::ElementsAre("c1", "c2"));
 }
 
+TEST(Cover, OfSeveralSmallestSetsLosesTheLeastTimeOfAllCalls) {
+  TunedTable table = samples::table(
+      {row(problem(512), {{1, 100.0}, {2, 101.0}}), row(problem(1024), {{2, 100.0}, {1, 104.0}})});
+  EXPECT_THAT(names_of(find_cover(table, 5.0)), testing::ElementsAre("c2"));
+  table.problems[0].calls = 100.0;
+  table.problems[1].calls = 1.0;
+  const Cover cover = find_cover(table, 5.0);
+  EXPECT_THAT(names_of(cover), testing::ElementsAre("c1"));
+  EXPECT_DOUBLE_EQ(cover.winners_us, 10100.0);
+  EXPECT_DOUBLE_EQ(cover.total_us, 10104.0);
+}
+
+TEST(Cover, LimitedInNumberLosesTheLeastTimeOfAllCalls) {
+  TunedTable table = three_rows();
+  EXPECT_THAT(names_of(find_few(table, 1)), testing::ElementsAre("c1"));
+  EXPECT_THAT(names_of(find_few(table, 2)), testing::ElementsAre("c1", "c3"));
+  EXPECT_EQ(find_few(table, 9).configs.size(), 3U);  // no other helps
+  table.problems[1].calls = 10.0;
+  table.problems[2].calls = 1.0;
+  EXPECT_THAT(names_of(find_few(table, 2)), testing::ElementsAre("c1", "c2"));
+}
+
+TEST(Cover, KeepsTheCallsOfARowThatGivesWayToAFasterOne) {
+  TunedTable table = three_rows();
+  table.problems.push_back(row(problem(512), {{1, 110.0}}));
+  table.problems.back().calls = 7.0;
+  finish_table(table);
+  ASSERT_EQ(table.problems.size(), 3U);
+  EXPECT_EQ(table.problems[0].times.front().time_us, 100.0);
+  EXPECT_EQ(table.problems[0].calls, 7.0);
+}
+
 TEST(Cover, RestrictsTheTableToItself) {
   const TunedTable table = three_rows();
   const TunedTable rest = restricted_to(table, find_cover(table, 5.0));

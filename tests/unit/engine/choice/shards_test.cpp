@@ -63,6 +63,29 @@ TEST(Shards, DoNotDependOnTheOtherProblems) {
   EXPECT_EQ(taken->problems.size(), 1U);
 }
 
+TEST(Shards, OfAWorkloadAreBalancedByTheTimeOfAllCalls) {
+  auto all = some_problems();
+  for (ProblemPlan& plan : all) {
+    plan.calls = 1.0;
+    plan.before_us = 1.0;
+  }
+  all[2].calls = 15.0;  // as much as all others
+  auto first = all;
+  auto second = all;
+  const auto heavy = take_shard(shard("1/2"), first);
+  const auto rest = take_shard(shard("2/2"), second);
+  EXPECT_EQ(heavy->problems.front().place, 2);
+  EXPECT_EQ(heavy->problems.size() + rest->problems.size(), 16U);
+  EXPECT_LE(heavy->problems.size(), 5U);  // a quarter of the weights is equal
+  for (ProblemPlan& plan : all) {
+    plan.before_us.reset();  // by the work in place of the time
+  }
+  all[2].calls = 1e6;
+  const auto by_work = take_shard(shard("1/16"), all);
+  EXPECT_EQ(by_work->problems.size(), 1U);
+  EXPECT_EQ(by_work->problems.front().place, 2);
+}
+
 TEST(Shards, OfNoneAreAllProblems) {
   auto problems = some_problems();
   EXPECT_FALSE(take_shard({}, problems));

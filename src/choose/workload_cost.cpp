@@ -1,10 +1,12 @@
-#include "race/workload_cost.hpp"
+#include "choose/workload_cost.hpp"
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/ranges.hpp"
+#include "choose/cover.hpp"
 
 namespace fatune {
 namespace {
@@ -35,34 +37,15 @@ void add_winner(const ProblemReport& problem, WorkloadCost& cost) {
   }
 }
 
-/// How many problems a set does not serve, and what the others' calls take.
-struct SetCost {
-  std::size_t not_served = 0;
-  double total_us = 0.0;
-
-  auto operator<=>(const SetCost&) const = default;
-};
-
-/// The least cost of a problem with the configurations; nothing if it has a time with none.
-std::optional<double> least_cost(const std::map<std::string, double>& costs,
-                                 const std::vector<std::string>& configs) {
-  std::optional<double> least;
-  for (const std::string& config : configs) {
-    if (const auto found = costs.find(config); found != costs.end()) {
-      least = std::min(least.value_or(found->second), found->second);
-    }
-  }
-  return least;
-}
-
-SetCost cost_of(const CostsByConfig& problems, const std::vector<std::string>& configs) {
-  SetCost cost;
-  for (const auto& costs : problems) {
-    const auto least = least_cost(costs, configs);
-    cost.not_served += least ? 0U : 1U;
-    cost.total_us += least.value_or(0.0);
-  }
-  return cost;
+/// What each configuration loses on each problem's calls against the winner.
+ServingCosts losses_of(const CostsByConfig& problems, const std::vector<std::string>& configs) {
+  return mapped(problems, [&](const auto& costs) {
+    const double least = std::ranges::min(costs | std::views::values);
+    return mapped(configs, [&](const std::string& config) {
+      const double* const us = value_at(costs, config);
+      return us == nullptr ? kNotServed : *us - least;
+    });
+  });
 }
 
 std::vector<FewConfigs> choose_few(const CostsByConfig& problems, double winners_us) {
@@ -72,22 +55,15 @@ std::vector<FewConfigs> choose_few(const CostsByConfig& problems, double winners
       candidates.insert(config);
     }
   }
+  const std::vector<std::string> configs(candidates.begin(), candidates.end());
   std::vector<FewConfigs> few;
-  std::vector<std::string> chosen;
-  while (chosen.size() < std::min(kMostConfigs, candidates.size())) {
-    std::optional<std::pair<SetCost, std::string>> best;
-    for (const std::string& candidate : candidates) {
-      std::vector<std::string> with = chosen;
-      with.push_back(candidate);
-      std::pair next{cost_of(problems, with), candidate};
-      if (!best || next < *best) {
-        best = std::move(next);
-      }
-    }
-    chosen.push_back(best->second);
-    if (best->first.not_served == 0) {
-      few.push_back({chosen, best->first.total_us});
-      if (best->first.total_us <= kCloseToWinners * winners_us) {
+  FewConfigs set;
+  for (const GrownCover& grown : grow_cover(losses_of(problems, configs), kMostConfigs)) {
+    set.configs.push_back(configs[grown.added]);
+    set.total_us = winners_us + grown.cost;
+    if (grown.not_served == 0) {
+      few.push_back(set);
+      if (set.total_us <= kCloseToWinners * winners_us) {
         break;
       }
     }

@@ -1,4 +1,4 @@
-#include "race/workload_cost.hpp"
+#include "choose/workload_cost.hpp"
 
 #include <gmock/gmock.h>
 
