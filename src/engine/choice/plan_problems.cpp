@@ -1,6 +1,7 @@
 #include "engine/choice/plan_problems.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -20,7 +21,7 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kDefaultHeadDim = 128;
-const std::vector<std::int64_t> kDefaultSeqLens{512, 1024, 2048, 4096};
+constexpr std::array<std::int64_t, 4> kDefaultSeqLens{512, 1024, 2048, 4096};
 
 /// The value that the configuration binds, else the first that is asked for, else `otherwise`.
 template <typename Value>
@@ -349,9 +350,12 @@ std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
     group_configs(of, options, groups);
   }
   const auto packed = packed_seq_len(options);
-  const std::vector<std::int64_t> usual =
-      packed ? std::vector<std::int64_t>{*packed} : kDefaultSeqLens;
-  const std::vector<std::int64_t> seq_lens = options.seq_lens.empty() ? usual : options.seq_lens;
+  std::vector<std::int64_t> seq_lens = options.seq_lens;
+  if (seq_lens.empty() && packed) {
+    seq_lens.push_back(*packed);
+  } else if (seq_lens.empty()) {
+    seq_lens.assign(kDefaultSeqLens.begin(), kDefaultSeqLens.end());
+  }
   std::vector<ProblemPlan> problems;
   for (const Group& group : groups) {
     for (const std::int64_t seq_len : seq_lens) {
