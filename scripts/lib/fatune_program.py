@@ -82,6 +82,12 @@ def is_about(value, usual):
     return math.isclose(value, usual, rel_tol=1e-6) if isinstance(value, float) and usual else value == usual
 
 
+def is_same(one, other):
+    """Whether two problems are the same, if what they do not say is usual."""
+    full, of = ({**usual_details(problem), **problem} for problem in (one, other))
+    return full.keys() == of.keys() and all(is_about(value, of[name]) for name, value in full.items())
+
+
 def winners_of(file, device):
     """Returns [(problem, winner)] of a best_configs.json for the GPU of this name, or else for its first GPU."""
     try:

@@ -240,7 +240,7 @@ class CompareProblems(unittest.TestCase):
     def test_errors_are_one_line(self):
         for problems in ("all", "random", "random:x", "table:-1"):
             done = self.compare("--problems", problems, code=2)
-            self.assertIn("is none of table[:COUNT], random:SEED[:COUNT], pages", done.stderr)
+            self.assertIn("is none of table[:COUNT], random:SEED[:COUNT], untuned:SEED[:COUNT], pages", done.stderr)
         self.figures.write_text("{}", encoding="utf-8")
         done = self.compare("--resume", code=1)
         self.assertIn("--resume needs the file of an earlier run", done.stderr)
