@@ -30,14 +30,15 @@ def table():
     return [problem_of(*shape, d_head) for d_head in HEAD_DIMS for shape in SHAPES]
 
 
-def _log_uniform(generator, low, high):
+def log_uniform(generator, low, high):
+    """Returns a whole number from low to high, the logarithm of which is about uniform."""
     return min(high, int(low * ((high + 1) / low) ** generator.random()))
 
 
 def _random_problem(generator):
     group, kv_heads = generator.choice((1, 2, 3, 4, 5, 6, 7, 8, 12, 16)), generator.choice((1, 2, 4, 8, 16))
-    queries = _log_uniform(generator, 1, 64) if generator.random() < 0.5 else 1
-    return problem_of(_log_uniform(generator, 1, 256), queries, _log_uniform(generator, 256, 262144), group * kv_heads,
+    queries = log_uniform(generator, 1, 64) if generator.random() < 0.5 else 1
+    return problem_of(log_uniform(generator, 1, 256), queries, log_uniform(generator, 256, 262144), group * kv_heads,
                       kv_heads, generator.choice(RANDOM_HEAD_DIMS))
 
 

@@ -15,8 +15,22 @@ KEY_LENGTHS = "seq_lens_kv"  # of a problem whose sequences have different numbe
 MOST_CHARACTERS = 30  # of a value in a label
 
 
+NOTHING_ELIGIBLE = 5  # an exit code of predict
+
+
 class ProgramError(Exception):
     """An error of fatune, or in a file."""
+
+
+def _run(command, codes=(0,), timeout_s=None):
+    """Runs fatune, which must end with one of the codes. Returns what it printed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_s)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProgramError(f"{' '.join(command)}: {error}") from error
+    if done.returncode not in codes:
+        raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def problem_options(problem):
@@ -30,6 +44,11 @@ def problem_options(problem):
             raise ProgramError(f"a problem has '{member}', which is not known here")
         options += [OPTIONS[member]] if value is True else [OPTIONS[member], str(value)]
     return options
+
+
+def whole_problem_options(problem):
+    """Returns the options for commands that get no configuration."""
+    return [*problem_options(problem), "--dtype", problem["dtype"].lower(), "--dhead", str(problem["d_head"])]
 
 
 def usual_details(problem):
@@ -80,6 +99,12 @@ def total_keys(problem):
 def is_about(value, usual):
     """Whether the values are equal, up to the last digit of a float that was written in single precision."""
     return math.isclose(value, usual, rel_tol=1e-6) if isinstance(value, float) and usual else value == usual
+
+
+def is_same(one, other):
+    """Whether two problems are the same, if what they do not say is usual."""
+    full, of = ({**usual_details(problem), **problem} for problem in (one, other))
+    return full.keys() == of.keys() and all(is_about(value, of[name]) for name, value in full.items())
 
 
 def winners_of(file, device):
@@ -135,12 +160,19 @@ def compile_kernel(fatune, config, problem, arch, folder):
 
 def sweep(fatune, problem, folder, more, timeout_s):
     """Sweeps one problem. Returns the best_configs.json that it wrote."""
-    command = [fatune, "sweep", *problem_options(problem), "--dtype", problem["dtype"].lower(), "--dhead",
-               str(problem["d_head"]), "--no-db", "--quiet", "--config-file", "none", "--out", str(folder), *more]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_s)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ProgramError(f"{' '.join(command)}: {error}") from error
-    if done.returncode != 0:
-        raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    _run([fatune, "sweep", *whole_problem_options(problem), "--no-db", "--quiet", "--config-file", "none", "--out",
+          str(folder), *more], timeout_s=timeout_s)
     return pathlib.Path(folder) / "best_configs.json"
+
+
+def predict(fatune, problem, device):
+    """Returns what fatune chooses for a problem on this machine's GPU, whose name is device: a row of `predict`'s
+    report. It has no "config" if nothing is eligible."""
+    command = [fatune, "predict", *whole_problem_options(problem), "--format", "json", "--quiet", "--config-file", "none"]
+    try:
+        report = json.loads(_run(command, (0, NOTHING_ELIGIBLE)))
+    except ValueError as error:
+        raise ProgramError(f"{' '.join(command)}: {error}") from error
+    if report["device"]["name"] != device:
+        raise ProgramError(f"{' '.join(command)}: it chose for {report['device']['name']}, and this GPU is {device}")
+    return report["predictions"][0]

@@ -5,6 +5,7 @@ import pathlib
 import statistics
 
 FASTEST = "best"  # in place of a peer's name: the fastest of them
+TEXT_WIDTH = 88  # room for a configuration
 LEVELS = (1.05, 1.0, 0.97)  # of ratios: on how many problems they are at least this
 
 
@@ -86,26 +87,26 @@ def rates(peers):
 class Table:
     """Rows as text in columns, or as Markdown. Each row can be printed as soon as it exists."""
 
-    def __init__(self, columns, markdown):
+    def __init__(self, columns, markdown, texts=()):
+        """texts: columns after the winner's, [(heading, function of a row)]"""
         self._markdown = markdown
-        self._names = ["problem", *(name for name, _ in columns), "winner"]
-        self._cells = [cell for _, cell in columns]
-        self._widths = [44, *(max(9, len(name) + 2) for name, _ in columns), 0]
+        self._columns, self._texts = columns, [("winner", lambda row: row["best"] or "none"), *texts]
 
-    def _line(self, cells):
+    def _line(self, label, figures, texts):
         if self._markdown:
-            return "| " + " | ".join(cells) + " |"
-        figures = "".join(f"{cell:>{width}}" for cell, width in zip(cells[1:-1], self._widths[1:-1]))
-        return f"{cells[0]:{self._widths[0]}}{figures}  {cells[-1]}"
+            return "| " + " | ".join([label, *figures, *texts]) + " |"
+        aligned = "".join(f"{figure:>{max(9, len(name) + 2)}}" for (name, _), figure in zip(self._columns, figures))
+        *padded, last = texts
+        return f"{label:44}{aligned}  " + "".join(f"{one:{TEXT_WIDTH}}  " for one in padded) + last
 
     def header(self):
-        head = self._line(self._names)
-        return head + "\n|" + "---|" * len(self._names) if self._markdown else head
+        head = self._line("problem", *([name for name, _ in of] for of in (self._columns, self._texts)))
+        count = 1 + len(self._columns) + len(self._texts)
+        return head + "\n|" + "---|" * count if self._markdown else head
 
     def row(self, row):
-        winner = row["best"] or "none"
-        cells = [row["label"], *(cell(row) for cell in self._cells)]
-        return self._line([*cells, f"`{winner}`" if self._markdown else winner])
+        figures, texts = ([cell(row) for _, cell in of] for of in (self._columns, self._texts))
+        return self._line(row["label"], figures, [f"`{one}`" for one in texts] if self._markdown else texts)
 
 
 def write_json(file, origin, rows, peers, **more):

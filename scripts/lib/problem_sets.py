@@ -4,11 +4,12 @@ import itertools
 
 import decode_problems
 import packed_problems
+import untuned_problems
 
 DECODE_SWEEP = "--family flash_decode --budget 4"
 PREFILL_SWEEP = "--family flash_sm90 --budget 6"
-FORMS = ("table[:COUNT], random:SEED[:COUNT], pages[:COUNT], latent[:COUNT], packed[:COUNT], head_dims[:COUNT] or "
-         "scores[:COUNT]")
+FORMS = ("table[:COUNT], random:SEED[:COUNT], untuned:SEED[:COUNT], pages[:COUNT], latent[:COUNT], packed[:COUNT], "
+         "head_dims[:COUNT] or scores[:COUNT]")
 PAGE_SIZES = (16, 64)  # keys
 # (batch, keys, heads, heads of K and V, head dimension) of one query: caches of 64 MiB to 1 GiB.
 PAGED_SHAPES = ((4, 4096, 32, 8, 128), (16, 2048, 32, 8, 128), (8, 8192, 32, 8, 128), (2, 65536, 64, 8, 128),
@@ -65,6 +66,10 @@ SETS = {"table": lambda: ProblemSet(_alone(decode_problems.table()), DECODE_SWEE
         "head_dims": lambda: ProblemSet(_alone(two_dims()), PREFILL_SWEEP),
         "scores": lambda: ProblemSet(_alone(_prefill(**one) for one in SCORES), PREFILL_SWEEP)}
 
+# Sets at random: (function of seed and count, the usual count, options of a sweep)
+RANDOM_SETS = {"random": (decode_problems.random_problems, 40, DECODE_SWEEP),
+               "untuned": (untuned_problems.random_problems, 60, PREFILL_SWEEP)}
+
 
 def named(text):
     """Returns the set of a name of FORMS. Raises ValueError for another text."""
@@ -73,7 +78,7 @@ def named(text):
         if name in SETS and len(numbers) <= 1:
             found = SETS[name]()
             return dataclasses.replace(found, groups=found.groups[:int(numbers[0]) if numbers else None])
-        if name == "random" and 1 <= len(numbers) <= 2:
-            problems = decode_problems.random_problems(int(numbers[0]), int(numbers[1]) if numbers[1:] else 40)
-            return ProblemSet(_alone(problems), DECODE_SWEEP)
+        if name in RANDOM_SETS and 1 <= len(numbers) <= 2:
+            draw, usual_count, sweep = RANDOM_SETS[name]
+            return ProblemSet(_alone(draw(int(numbers[0]), int(numbers[1]) if numbers[1:] else usual_count)), sweep)
     raise ValueError(f"'{text}' is none of {FORMS}")

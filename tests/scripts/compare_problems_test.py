@@ -15,11 +15,15 @@ SCRIPT, FATUNE, LIBCUDA, WORKER = sys.argv[1:5] if len(sys.argv) > 4 else ("", "
 CONFIG = "(BF16, {d_head}, {rows}, 64, 2, 1): parts_256"
 LATENT = "(BF16, 576, 64, 64, 2, 1): parts_2048"
 PREFILL = "(ws, BF16, {d_head}, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+dynamic"
-# A program that compiles as fatune does, and whose sweeps end at once, or fail where REFUSED is an option.
+# A program that compiles and predicts as fatune does, or predicts CHOICE. Its sweeps end at once, or fail where REFUSED
+# is an option.
 QUICK = f"""#!{sys.executable}
 import json, os, pathlib, sys
 arguments = sys.argv[1:]
 of = dict(zip(arguments, arguments[1:]))
+if arguments[0] == "predict" and "CHOICE" in os.environ:
+    print(os.environ["CHOICE"])
+    sys.exit(0 if '"config": "' in os.environ["CHOICE"] else 5)
 if arguments[0] != "sweep":
     os.execv({FATUNE!r}, [{FATUNE!r}, *arguments])
 if os.environ.get("REFUSED", "nothing") in arguments:
@@ -94,6 +98,76 @@ class CompareProblems(unittest.TestCase):
         self.assertIn("/fa2, 2 problems: geometric mean 2.000, least 2.000", done.stdout)
         self.assertIn(">= 1.05 on 2, >= 1.00 on 2, >= 0.97 on 2", done.stdout)
         self.assertIn("fa4 is left out, it is not installed", done.stderr)
+
+    def predict(self, config, device="Fake H200", **members):
+        """Has the program predict this."""
+        one = dict.fromkeys(("untuned", "reason", "predicted_us", "expected_regret_percent", "worst_regret_percent"))
+        one |= {"config": config, "family": config and "flash_decode", "step": "same bucket" if config else "refused"}
+        self.environment["CHOICE"] = json.dumps({"device": {"name": device}, "predictions": [one | members]})
+
+    def test_what_fatune_chooses_is_timed_beside_the_winner(self):
+        chosen = "(BF16, 128, 8, 64, 2, 1): parts_512"
+        self.predict(chosen, expected_regret_percent=0.5)
+        done = self.compare("--problems", "table:2", "--peers", "fa2,cudnn", "--choice")
+        written = self.written()
+        for row in written["rows"]:
+            choice = row["choice"]
+            self.assertEqual(row["best"], CONFIG.format(d_head=128, rows=8))
+            self.assertEqual(list(row["candidates"]), [row["best"]])
+            self.assertEqual((choice["config"], choice["step"], choice["range"]), (chosen, "same bucket", "tuned"))
+            self.assertEqual([round(choice[name], 6) for name in ("median_ms", "regret_percent", "expected_regret_percent",
+                                                                  "slower_than_best_peer_percent")], [0.1, 0, 0.5, 100])
+        self.assertEqual(written["choices"]["tuned"]["slower"], 2)
+        self.assertEqual(written["choices"]["outside"]["problems"], 0)
+        row = done.stdout.splitlines()[3]
+        self.assertIn(f"  100.0        0.500      0.00        0.50    tuned  {CONFIG.format(d_head=128, rows=8)}", row)
+        self.assertTrue(row.endswith(f"{chosen:88}  same bucket"), row)
+        self.assertIn("choice in the tuned range, 2 problems: slower than the best peer on 2 of 2, by 100.00 % at most",
+                      done.stdout)
+        self.assertIn("; regret on 2: median 0.00 %, worst 0.00 %", done.stdout)
+
+    def test_a_choice_that_is_the_winner_is_timed_once(self):
+        self.predict(CONFIG.format(d_head=128, rows=8), untuned="heads / kv_heads: 8; tuned: 1 to 4")
+        done = self.compare("--problems", "table:1", "--peers", "fa2", "--choice")
+        row, = self.written()["rows"]
+        self.assertEqual((row["choice"]["config"], row["choice"]["regret_percent"]), (row["best"], 0))
+        self.assertEqual((row["choice"]["range"], row["choice"]["untuned"]), ("outside", "heads / kv_heads: 8; tuned: 1 to 4"))
+        self.assertIn("choice outside the tuned range, where packages use PyTorch, 1 problems: slower than the best peer on "
+                      "0 of 1; regret on 1", done.stdout)
+        self.assertNotIn("in the tuned range", done.stdout)
+
+    def test_a_choice_that_fails_does_not_cost_the_winner(self):
+        for config, reason, code in (("(BF16, 128, 7, 64, 2, 1)", "ended with", 1), (None, None, 0)):
+            self.predict(config)
+            done = self.compare("--problems", "table:1", "--peers", "fa2", "--choice", code=code)
+            row, = self.written()["rows"]
+            self.assertIsNotNone(row["best"])
+            self.assertIsNone(row["choice"]["median_ms"])
+            self.assertEqual(set(row["notes"]), {config} if config else set())
+            self.assertIn(f"{config} is not timed: " if config else "", done.stderr)
+            self.assertEqual(row["choice"]["range"], "tuned" if config else "outside")
+
+    def test_a_choice_for_another_gpu_is_an_error(self):
+        self.predict(CONFIG.format(d_head=128, rows=8), device="NVIDIA H100")
+        self.compare("--problems", "table:1", "--peers", "fa2", "--choice", code=1)
+        row, = self.written()["rows"]
+        self.assertIn("it chose for NVIDIA H100, and this GPU is Fake H200", row["notes"]["failed"])
+
+    def test_the_real_program_chooses_for_prefill_and_for_lengths(self):
+        for problems, family in (("untuned:1:2", "flash_sm90"), ("random:7:2", "flash_decode")):
+            self.compare("--problems", problems, "--peers", "fa3", "--choice")
+            rows = self.written()["rows"]
+            self.assertEqual([row["choice"]["family"] for row in rows], [family] * 2)
+            self.assertTrue(all(row["choice"]["median_ms"] for row in rows), rows)
+            self.assertEqual(self.written()["choices"]["tuned"]["regrets"], 2)
+
+    def test_a_run_with_choices_goes_on_after_a_kernel_that_ends_the_context(self):
+        self.predict("(BF16, 128, 8, 64, 2, 1): parts_512")
+        self.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@14"  # in the second problem of a process
+        done = self.compare("--problems", "table:3", "--peers", "fa2", "--choice", code=1)
+        self.assertIn("starting again: the GPU's context has ended", done.stderr)
+        self.assertEqual([bool(row.get("choice", {}).get("median_ms")) for row in self.written()["rows"]],
+                         [True, False, True])
 
     def test_causal_queries_see_the_last_key_in_every_peer(self):
         self.compare("--problems", "random:7:12")
@@ -240,7 +314,7 @@ class CompareProblems(unittest.TestCase):
     def test_errors_are_one_line(self):
         for problems in ("all", "random", "random:x", "table:-1"):
             done = self.compare("--problems", problems, code=2)
-            self.assertIn("is none of table[:COUNT], random:SEED[:COUNT], pages", done.stderr)
+            self.assertIn("is none of table[:COUNT], random:SEED[:COUNT], untuned:SEED[:COUNT], pages", done.stderr)
         self.figures.write_text("{}", encoding="utf-8")
         done = self.compare("--resume", code=1)
         self.assertIn("--resume needs the file of an earlier run", done.stderr)

@@ -3,11 +3,13 @@
 usage: fatune_program_test.py FATUNE
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from script_modules import ROOT, run_tests
 import fatune_program
@@ -112,6 +114,40 @@ class Winners(unittest.TestCase):
         self.assertEqual(fatune_program.literature_flop(WINNER), 1e8)
         with self.assertRaisesRegex(fatune_program.ProgramError, "was not measured"):
             fatune_program.literature_flop({**WINNER, "time_us": None})
+
+
+class Same(unittest.TestCase):
+    def test_what_a_problem_does_not_say_is_usual(self):
+        usual = {**PROBLEM, **fatune_program.usual_details(PROBLEM)}
+        self.assertTrue(fatune_program.is_same(PROBLEM, usual))
+        self.assertTrue(fatune_program.is_same({**PROBLEM, "softmax_scale": 0.125000001}, usual))
+        for member, value in (("heads", 8), ("dtype", "BF16"), ("kv_heads", 2), ("softmax_scale", 0.2)):
+            self.assertFalse(fatune_program.is_same({**PROBLEM, member: value}, usual), member)
+
+
+class Predicted(unittest.TestCase):
+    """Without a GPU, predict chooses for an H100."""
+
+    def setUp(self):
+        without = unittest.mock.patch.dict(os.environ, FATUNE_LIBCUDA="/nonexistent")
+        without.start()
+        self.addCleanup(without.stop)
+
+    def test_the_choice(self):
+        problem = {**PROBLEM, "dtype": "BF16", "d_head": 128, "seq_len": 4096, "batch": 16, "heads": 16, "causal": True}
+        found = fatune_program.predict(sys.argv[1], problem, "NVIDIA H100 80GB HBM3")
+        self.assertEqual((found["step"], found["family"], found["untuned"]), ("exact", "flash_sm90", None))
+        self.assertIn("BF16, 128", found["config"])
+
+    def test_nothing_eligible_is_no_error(self):
+        found = fatune_program.predict(sys.argv[1], {**PROBLEM, "d_head": 40}, "NVIDIA H100 80GB HBM3")
+        self.assertEqual((found["step"], found["config"]), ("refused", None))
+
+    def test_another_gpu_and_bad_problems_are_errors(self):
+        with self.assertRaisesRegex(fatune_program.ProgramError, "chose for NVIDIA H100 80GB HBM3, and this GPU is A"):
+            fatune_program.predict(sys.argv[1], PROBLEM, "A")
+        with self.assertRaisesRegex(fatune_program.ProgramError, "ended with 2: "):
+            fatune_program.predict(sys.argv[1], {**PROBLEM, "batch": 0}, "A")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,14 @@ class Tables(unittest.TestCase):
         self.assertEqual(table.header(), "| problem | fatune | fa2 | /fa2 | winner |\n|---|---|---|---|---|")
         self.assertEqual(table.row(row("b1", 1.0, fa2=2.0)), "| b1 | 1.0 | 2.0 | 0.500 | `(A)` |")
 
+    def test_texts_follow_the_winner(self):
+        texts = [("choice", lambda row: "(B)"), ("chosen by", lambda row: "exact")]
+        table = peer_figures.Table([], False, texts)
+        head, line = table.header(), table.row(row("b1", 1.0))
+        self.assertEqual([head.index(name) for name in ("winner", "choice", "chosen by")],
+                         [line.index(text) for text in ("(A)", "(B)", "exact")])
+        self.assertEqual(peer_figures.Table([], True, texts).row(row("b1", 1.0)), "| b1 | `(A)` | `(B)` | `exact` |")
+
 
 if __name__ == "__main__":
     run_tests()

@@ -15,6 +15,9 @@ class Sets(unittest.TestCase):
         self.assertEqual(problem_sets.named("table:3").groups, table.groups[:3])
         self.assertEqual(len(problem_sets.named("random:3").groups), 40)
         self.assertEqual(problem_sets.named("random:3:2").groups, problem_sets.named("random:3").groups[:2])
+        untuned = problem_sets.named("untuned:3")
+        self.assertEqual((len(untuned.groups), untuned.sweep), (60, problem_sets.PREFILL_SWEEP))
+        self.assertEqual(problem_sets.named("untuned:3:2").groups, untuned.groups[:2])
         for name, count, family in (("pages", 6, "flash_decode"), ("latent", 12, "flash_decode"),
                                     ("packed", 20, "flash_sm90"), ("head_dims", 3, "flash_sm90"), ("scores", 4, "flash_sm90")):
             found = problem_sets.named(name)
@@ -24,7 +27,7 @@ class Sets(unittest.TestCase):
             self.assertEqual(len(set(labels)), len(labels))
 
     def test_other_names_are_errors(self):
-        for name in ("", "table:x", "random", "random:1:2:3", "table:1:2", "packed:1:2", "all"):
+        for name in ("", "table:x", "random", "untuned", "untuned:1:x", "random:1:2:3", "table:1:2", "packed:1:2", "all"):
             with self.assertRaisesRegex(ValueError, "is none of table"):
                 problem_sets.named(name)
 
