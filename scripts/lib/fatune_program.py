@@ -160,8 +160,17 @@ def compile_kernel(fatune, config, problem, arch, folder):
 
 def sweep(fatune, problem, folder, more, timeout_s):
     """Sweeps one problem. Returns the best_configs.json that it wrote."""
-    _run([fatune, "sweep", *whole_problem_options(problem), "--no-db", "--quiet", "--config-file", "none", "--out",
-          str(folder), *more], timeout_s=timeout_s)
+    return _sweep(fatune, whole_problem_options(problem), folder, more, timeout_s)
+
+
+def sweep_workload(fatune, workload, folder, more):
+    """Sweeps the problems of a workload's file. Returns the best_configs.json that it wrote, beside results.json."""
+    return _sweep(fatune, ["--workload", str(workload)], folder, more, None)
+
+
+def _sweep(fatune, problems, folder, more, timeout_s):
+    _run([fatune, "sweep", *problems, "--no-db", "--quiet", "--config-file", "none", "--out", str(folder), *more],
+         timeout_s=timeout_s)
     return pathlib.Path(folder) / "best_configs.json"
 
 

@@ -14,7 +14,7 @@ import tempfile
 
 from sweep_tools import skip_without_gpu
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts/lib"))
 from torch_package import export, install, run, skip_without_pytorch  # noqa: E402
 
 PROBLEMS = ("--family flash_decode --space ci --dhead 128 --dtype fp16,bf16 --seq 1,16 --seq-kv 4096 --batch 8 --heads 32 "

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import tempfile
 
+import script_modules  # noqa: F401
 from torch_package import export, install, run, skip_without_pytorch
 
 skip_without_pytorch()

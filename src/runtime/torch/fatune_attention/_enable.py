@@ -56,6 +56,8 @@ def attention_of_module(module, query, key, value, attention_mask, dropout=0.0, 
     if position_bias is not None:
         raise NotImplementedError("position_bias has no kernels: use attn_implementation=\"sdpa\"")
     if attention_mask is None:
+        if causal and key.size(2) > query.size(2):  # a static cache whose rows behind the prompt are still empty
+            key, value = key[:, :, :query.size(2)], value[:, :, :query.size(2)]
         return _without_mask(query, key, value, dropout, scaling, causal, softcap or 0.0, s_aux), None
     if softcap or s_aux is not None:
         o = attention_by_scores(query, key, value, attention_mask, scaling, softcap, s_aux)

@@ -113,9 +113,14 @@ class Transformers(TestCase):
         ids = torch.arange(1, 2 * 7 + 1).reshape(2, 7)
         padded = torch.tensor([[0, 0, 1, 1, 1, 1, 1], [1] * 7])
         with torch.no_grad():
-            generated = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=4, do_sample=False,
-                                       pad_token_id=0)
-            return model(ids).logits, model(ids, attention_mask=padded).logits[padded == 1], generated
+            return (model(ids).logits, model(ids, attention_mask=padded).logits[padded == 1],
+                    *(self.logits_of_steps(model, ids, cache) for cache in ("dynamic", "static")))
+
+    def logits_of_steps(self, model, ids, cache):
+        generated = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=4, do_sample=False,
+                                   pad_token_id=0, eos_token_id=None, cache_implementation=cache, disable_compile=True,
+                                   output_logits=True, return_dict_in_generate=True)
+        return torch.stack(generated.logits)
 
     def check(self, config, other):
         fatune_attention.register_with_transformers()
@@ -149,8 +154,9 @@ class Transformers(TestCase):
             fatune_attention.register_with_transformers()
             self.outputs(LlamaConfig(vocab_size=64, hidden_size=64, intermediate_size=64, num_hidden_layers=1,
                                      num_attention_heads=4), "fatune")
-        # A prompt, a prompt and three tokens of the generation; the padded batch has a mask.
-        self.assertEqual(reasons, ["the tensors are not on a CUDA device"] * 5)
+        # A prompt, a prompt and three tokens of the generation, and the prompt of a static cache. The padded batch and
+        # the tokens of the static cache have masks.
+        self.assertEqual(reasons, ["the tensors are not on a CUDA device"] * 6)
 
 
 class Fallback(TestCase):

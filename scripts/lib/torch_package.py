@@ -1,4 +1,4 @@
-"""Exports, builds and installs the package of `fatune export --to torch`, for tests of it."""
+"""Exports, builds and installs the package of `fatune export --to torch`."""
 import pathlib
 import subprocess
 import sys
