@@ -263,18 +263,18 @@ std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows) {
   return fits;
 }
 
-void refit_without(TunedTable& table, const TunedProblem& row) {
+std::vector<FittedTime> fit_times_without(const std::vector<TunedProblem>& rows,
+                                          const TunedProblem& row) {
   const Group group = group_of(row);
-  std::erase_if(table.fits, [&](const FittedTime& fitted) {
-    return Group(fitted.gpu, kernel_kind(fitted.kind)) == group;
-  });
-  Rows rows;
-  for (const TunedProblem& other : table.problems) {
+  Rows others;
+  for (const TunedProblem& other : rows) {
     if (group_of(other) == group && !is_of_other_type(row.problem, other.problem)) {
-      rows.push_back(&other);
+      others.push_back(&other);
     }
   }
-  add_fits(group, rows, table.fits);
+  std::vector<FittedTime> fits;
+  add_fits(group, others, fits);
+  return fits;
 }
 
 }  // namespace fatune

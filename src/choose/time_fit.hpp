@@ -24,8 +24,9 @@ void add_model_times(TunedTable& table, const FamilySet& families);
 /// model.
 [[nodiscard]] std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows);
 
-/// The same for a table whose fits are right but for those that the row had a part in. They know
-/// nothing of the same problem of the other element type either.
-void refit_without(TunedTable& table, const TunedProblem& row);
+/// The fits that the row has a part in, as if it had not been tuned, nor the same problem of the
+/// other element type.
+[[nodiscard]] std::vector<FittedTime> fit_times_without(const std::vector<TunedProblem>& rows,
+                                                        const TunedProblem& row);
 
 }  // namespace fatune

@@ -104,6 +104,12 @@ DefaultConfig default_of(const Standing& best, const Rows& rows) {
           .worst_regret_percent = best.worst_percent};
 }
 
+/// The defaults of rows that have the same key.
+std::vector<DefaultConfig> defaults_of(const Rows& rows) {
+  return mapped(best_of_families(rows),
+                [&](const auto& best) { return default_of(best.second, rows); });
+}
+
 std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& problems) {
   std::map<DefaultKey, Rows> groups;
   for (const TunedProblem& row : problems) {
@@ -111,9 +117,7 @@ std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& prob
   }
   std::vector<DefaultConfig> defaults;
   for (const auto& [key, rows] : groups) {
-    for (const auto& [family, best] : best_of_families(rows)) {
-      defaults.push_back(default_of(best, rows));
-    }
+    append(defaults, defaults_of(rows));
   }
   return defaults;
 }
@@ -121,8 +125,14 @@ std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& prob
 /// Chooses the defaults for these problems again.
 void replace_defaults(const DefaultKey& key, TunedTable& table) {
   const auto is_one = [&](const auto& of) { return default_key(of) == key; };
+  Rows rows;
+  for (const TunedProblem& row : table.problems) {
+    if (is_one(row)) {
+      rows.push_back(&row);
+    }
+  }
+  const std::vector<DefaultConfig> chosen = defaults_of(rows);
   const auto place = std::ranges::find_if(table.defaults, is_one);
-  const auto chosen = choose_defaults(filtered(table.problems, is_one));
   const auto rest =
       table.defaults.erase(place, std::find_if_not(place, table.defaults.end(), is_one));
   table.defaults.insert(rest, chosen.begin(), chosen.end());
@@ -177,9 +187,10 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
     return &other != &left_out && kernel_kind(other) == kind;
   });
   replace_defaults(default_key(left_out), rest);
-  rest.fits = filtered(table.fits,
-                       [&](const FittedTime& fitted) { return kernel_kind(fitted.kind) == kind; });
-  refit_without(rest, left_out);
+  rest.fits = filtered(table.fits, [&](const FittedTime& fitted) {
+    return fitted.gpu != left_out.gpu && kernel_kind(fitted.kind) == kind;
+  });
+  append(rest.fits, fit_times_without(rest.problems, left_out));
   return rest;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include "base/ranges.hpp"
 #include "engine/candidate_maker.hpp"
@@ -51,8 +50,7 @@ std::vector<int> balanced_shards(std::vector<ProblemPlan> problems, int count) {
     plan.weight = *plan.calls * (is_timed ? *plan.before_us : work_of(plan.problem));
   }
   share_by_weight(problems);
-  std::vector<std::size_t> order(problems.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = mapped(indices_of(problems), std::identity{});
   std::ranges::stable_sort(order, std::greater{},
                            [&](std::size_t place) { return problems[place].weight; });
   std::vector<double> loads(static_cast<std::size_t>(count));
