@@ -7,8 +7,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from script_modules import FolderTest
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT, FATUNE, LIBCUDA = sys.argv[1:4] if len(sys.argv) > 3 else ("", "", "")
@@ -27,11 +28,9 @@ def best_configs(entries, family="flash_sm90"):
     return {"device": {"name": "Fake H200"}, "problems": problems}
 
 
-class ComparePeers(unittest.TestCase):
+class ComparePeers(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.environment = {**os.environ, "PYTHONPATH": str(HERE / "fake_torch"), "FATUNE_LIBCUDA": LIBCUDA,
                             "FATUNE_FAKE_KERNELS": "never_run"}
 

@@ -7,8 +7,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from script_modules import FolderTest
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT, FATUNE, LIBCUDA, WORKER = sys.argv[1:5] if len(sys.argv) > 4 else ("", "", "", "")
@@ -56,11 +57,9 @@ winner = {{"family": of["--family"], "config": config, "time_us": 100.0, "litera
 """
 
 
-class CompareProblems(unittest.TestCase):
+class CompareProblems(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.figures = self.folder / "figures.json"
         self.quick = self.folder / "quick_fatune"
         self.quick.write_text(QUICK, encoding="utf-8")

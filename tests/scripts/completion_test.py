@@ -9,10 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from script_modules import run_tests
+from script_modules import FolderTest, run_tests
 from wheel_folder import skip
 
 FATUNE = sys.argv[1]
@@ -91,11 +90,9 @@ def offered(shell, folder, typed):
     return {word.strip().rstrip("/=") for word in words}
 
 
-class Completion(unittest.TestCase):
+class Completion(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         (self.folder / "here" / "results").mkdir(parents=True)
         (self.folder / "here" / "data.json").touch()
 

@@ -7,11 +7,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 import unittest.mock
 
-from script_modules import ROOT, run_tests
+from script_modules import ROOT, FolderTest, run_tests
 import fatune_program
 
 PROBLEM = {"batch": 2, "seq_len": 512, "heads": 4, "d_head": 64, "dtype": "FP16", "causal": False}
@@ -78,11 +77,9 @@ class Options(unittest.TestCase):
             fatune_program.problem_options({**PROBLEM, "colour": 1})
 
 
-class Winners(unittest.TestCase):
+class Winners(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
 
     def file(self, content, name="best.json"):
         path = self.folder / name

@@ -14,7 +14,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import types
 import unittest
 import unittest.mock
@@ -48,11 +47,9 @@ GEMMA = {"model_type": "gemma2", "num_hidden_layers": 2, "sliding_window": 9, **
 PROMPT, NEW_TOKENS = 7, 5
 
 
-class InFolder(unittest.TestCase):
+class InFolder(script_modules.FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.out = self.folder / "out"
 
     def arguments(self, settings, *more):

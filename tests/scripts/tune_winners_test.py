@@ -3,8 +3,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from script_modules import FolderTest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/tune_winners"
 
@@ -31,11 +32,9 @@ def sweep(**members):
             "keys": 512, "queries": [1, 8], **members}
 
 
-class TuneWinners(unittest.TestCase):
+class TuneWinners(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.program = self.folder / "program"
         self.program.write_text(PROGRAM, encoding="utf-8")
         self.program.chmod(0o755)
