@@ -1,18 +1,8 @@
 # package_files.bash PROGRAM: tests scripts/lib/package_files.bash with a small program in place of fatune. PROGRAM is
 # linked with libraries that a package may not need. Exits 77 (skipped) if there is no dpkg-deb.
-set -euo pipefail
 command -v dpkg-deb >/dev/null || exit 77
-
+source "$(dirname -- "${BASH_SOURCE[0]}")/package_folder.bash"
 dynamic=$1
-fatune_root="$(realpath -- "$SCRIPTS/..")"
-version=9.8.7
-export SOURCE_DATE_EPOCH=1700000000
-rm -rf -- "$WORK"
-mkdir -p "$WORK"
-cd -- "$WORK"
-fail() { echo "FAILED: $*"; exit 1; }
-say() { echo "$*"; }
-source "$SCRIPTS/lib/package_files.bash"
 
 if refuse_libraries "$dynamic" >refused; then fail "a program with more libraries than the C library's is packed"; fi
 grep --quiet libfmt refused || fail "the message does not name libfmt: $(cat refused)"

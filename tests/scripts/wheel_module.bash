@@ -1,17 +1,7 @@
 # wheel_module.bash PROGRAM: makes a wheel of PROGRAM, installs it in two ways, and uses its Python module without a GPU.
 # Exits 77 (skipped) without pip or the tool that packs wheels, which pip downloads the first time.
-set -euo pipefail
-
-fatune_root="$(realpath -- "$SCRIPTS/..")"
-version=9.8.7
-export SOURCE_DATE_EPOCH=1700000000 FATUNE_LIBCUDA=/nonexistent/libcuda.so.1
-export XDG_DATA_HOME="$WORK/data"
-rm -rf -- "$WORK"
-mkdir -p "$WORK"
-cd -- "$WORK"
-fail() { echo "FAILED: $*"; exit 1; }
-say() { echo "$*"; }
-source "$SCRIPTS/lib/package_files.bash"
+source "$(dirname -- "${BASH_SOURCE[0]}")/package_folder.bash"
+export FATUNE_LIBCUDA=/nonexistent/libcuda.so.1 XDG_DATA_HOME="$WORK/data"
 wheel_tool version >/dev/null || exit 77
 
 for round in first second; do
