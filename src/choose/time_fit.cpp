@@ -1,5 +1,6 @@
 #include "choose/time_fit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -40,7 +41,10 @@ std::map<Group, Rows> grouped(const std::vector<TunedProblem>& rows) {
 
 // Standard deviations of logarithms, as far as nothing is known of them.
 constexpr double kOfTime = 0.04;  // what the model leaves of one measured time, besides the noise
-constexpr double kOfRow = 0.05;   // what all configurations have in common on a row: clocks, memory
+// Standard errors that the noise of a time counts as: 1.25 of them are that of a median, and a race
+// eliminates a configuration after few samples when these happen to be long.
+constexpr double kOfNoise = 3.0;
+constexpr double kOfRow = 0.05;  // what all configurations have in common on a row: clocks, memory
 constexpr double kOfSlope = 0.02;
 constexpr double kOfLevel = 10.0;
 constexpr std::array<double, ModelTime::kParts> kOfParts{0.05, 0.1, 0.1, 0.3};
@@ -50,7 +54,7 @@ constexpr Eigen::Index kParts = ModelTime::kParts;
 using PartVector = Eigen::Matrix<double, kParts, 1>;
 using PartMatrix = Eigen::Matrix<double, kParts, kParts>;
 
-double weight(double deviation) { return 1.0 / (deviation * deviation); }
+double weight_of(double deviation) { return 1.0 / (deviation * deviation); }
 
 /// One time as an equation: y = level + slope * log_clocks + row's + configuration's * parts.
 struct Equation {
@@ -58,6 +62,7 @@ struct Equation {
   PartVector parts;
   double log_clocks = 0.0;  ///< relative to the usual ones
   double y = 0.0;
+  double weight = 0.0;
   bool at_least = false;  ///< the right side is this or more
 
   Equation(Eigen::Index of_row, const KnownTime& known)
@@ -65,6 +70,7 @@ struct Equation {
         parts(known.model.parts.data()),
         log_clocks(std::log(known.model.clocks) - kUsualLogClocks),
         y(std::log(known.us / known.model.clocks)),
+        weight(weight_of(std::hypot(kOfTime, kOfNoise * known.noise))),
         at_least(known.at_least) {}
 };
 
@@ -125,9 +131,9 @@ class GroupFit {
 
   void solve() {
     const Eigen::Index size = shared_.size();
-    Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, weight(kOfRow));
-    prior(0) = weight(kOfLevel);
-    prior(1) = weight(kOfSlope);
+    Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, weight_of(kOfRow));
+    prior(0) = weight_of(kOfLevel);
+    prior(1) = weight_of(kOfSlope);
     Eigen::MatrixXd left = prior.asDiagonal();
     Eigen::VectorXd right = Eigen::VectorXd::Zero(size);
     std::vector<Normal> normals;
@@ -150,7 +156,7 @@ class GroupFit {
   void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
            Eigen::VectorXd& right) const {
     for (Eigen::Index i = 0; i < kParts; ++i) {
-      normal.own(i, i) = weight(kOfParts.at(static_cast<std::size_t>(i)));
+      normal.own(i, i) = weight_of(kOfParts.at(static_cast<std::size_t>(i)));
     }
     for (const Equation& one : fitted.equations) {
       if (one.at_least && shared_of(one) + fitted.parts.dot(one.parts) >= one.y) {
@@ -159,12 +165,11 @@ class GroupFit {
       // The shared coefficients that the equation has.
       const Eigen::Array<Eigen::Index, 3, 1> places{0, 1, 2 + one.row};
       const Eigen::Vector3d shared{1.0, one.log_clocks, 1.0};
-      const double w = weight(kOfTime);
-      left(places, places) += w * shared * shared.transpose();
-      right(places) += w * one.y * shared;
-      normal.own += w * one.parts * one.parts.transpose();
-      normal.with_shared(Eigen::all, places) += w * one.parts * shared.transpose();
-      normal.right += w * one.y * one.parts;
+      left(places, places) += one.weight * shared * shared.transpose();
+      right(places) += one.weight * one.y * shared;
+      normal.own += one.weight * one.parts * one.parts.transpose();
+      normal.with_shared(Eigen::all, places) += one.weight * one.parts * shared.transpose();
+      normal.right += one.weight * one.y * one.parts;
     }
   }
 
@@ -194,6 +199,13 @@ void add_fits(const Group& group, Rows rows, std::vector<FittedTime>& fits) {
       fits.push_back({group.first, kind, config, fit->second});
     }
   }
+}
+
+/// The relative standard error of a time. The winner has the most samples, so they say how far
+/// those of any configuration are spread.
+double noise_of(const TunedTime& winner, std::int64_t samples) {
+  const auto count = static_cast<double>(std::max<std::int64_t>(1, samples));
+  return winner.stddev_us / winner.time_us / std::sqrt(count);
 }
 
 bool is_of_other_type(const Problem& a, Problem b) {
@@ -248,7 +260,8 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
                              : find_model_time({family, config, row.problem, device});
       if (model) {
         known.push_back({config, without_type(family, config), *model,
-                         lost ? slowest_us : time->time_us, lost});
+                         lost ? slowest_us : time->time_us, lost,
+                         noise_of(row.times.front(), lost ? 1 : time->samples)});
       }
     }
     row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known));

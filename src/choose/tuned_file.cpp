@@ -141,12 +141,17 @@ class RunReader {
       skip(result.short_form, *why);
       return std::nullopt;
     }
-    return TunedTime{.config = std::get<Config>(known),
-                     .short_form = result.short_form,
-                     .time_us = ranked_us(result.outcome),
-                     .tie_group = result.tie_group,
-                     .verified = std::string(verified_by(result.outcome)),
-                     .sources_recorded = sources_.contains(result.config.family)};
+    TunedTime time{.config = std::get<Config>(known),
+                   .short_form = result.short_form,
+                   .time_us = ranked_us(result.outcome),
+                   .tie_group = result.tie_group,
+                   .verified = std::string(verified_by(result.outcome)),
+                   .sources_recorded = sources_.contains(result.config.family)};
+    if (const auto* measured = std::get_if<Measured>(&result.outcome)) {
+      time.samples = measured->timing.sample_count;
+      time.stddev_us = measured->timing.stddev_us;
+    }
+    return time;
   }
 
   /// Finds the problem's row of this run. Returns null if there is none.

@@ -37,6 +37,8 @@ struct TunedTime {
   int tie_group = 0;              ///< 1: it cannot be told apart from the winner
   std::string verified;           ///< how its output was verified: "gpu"; empty: it was not
   bool sources_recorded = false;  ///< measured with the kernel's sources at hand; false: unknown
+  std::int64_t samples = 0;       ///< 0: not known
+  double stddev_us = 0.0;         ///< of the samples; 0: not known
 };
 
 /// What is known of a configuration's time on a row, beside the model of its family.
@@ -46,6 +48,7 @@ struct KnownTime {
   fatune_attention::detail::ModelTime model;
   double us = 0.0;
   bool at_least = false;  ///< its time is not known, but it lost the race: it takes this or longer
+  double noise = 0.0;     ///< relative standard error of the mean of its samples
 };
 
 /// A row of the table: a problem that was tuned on a GPU.

@@ -139,6 +139,29 @@ TEST(TimeFit, WhatLostARaceIsPredictedToLoseIt) {
   EXPECT_EQ(chosen_on(table_with(true)), "c1");
 }
 
+TEST(TimeFit, ATimeOfFewSpreadSamplesSaysLess) {
+  // 1 and 3 take nearly as long as each other. 1 had a bad start on the rows near the problem.
+  const auto table_with = [](double noise) {
+    std::vector<TunedProblem> rows;
+    for (const std::int64_t seq_len : {512, 1024, 2048, 4096}) {
+      rows.push_back(row_of(seq_len, {1, 3}));
+      std::vector<KnownTime> known = *rows.back().known;
+      known[0].us *= seq_len < 2048 ? 1.1 : 1.0;
+      known[0].noise = seq_len < 2048 ? noise : 0.0;
+      rows.back().known = std::make_shared<const std::vector<KnownTime>>(known);
+    }
+    return samples::table(std::move(rows));
+  };
+  const auto error_on_700 = [](const TunedTable& table) {
+    return std::log(predicted_us(*fit_of(table, 1), model_on(700)) /
+                    predicted_us(*fit_of(table, 3), model_on(700)) * true_us(3, 700) /
+                    true_us(1, 700));
+  };
+  const double of_sure_times = error_on_700(table_with(0.0));
+  EXPECT_GT(of_sure_times, 0.04);
+  EXPECT_LT(std::abs(error_on_700(table_with(0.05))), 0.5 * of_sure_times);
+}
+
 TEST(TimeFit, OfARowThatIsLeftOutKnowsNothingOfIt) {
   TunedTable table = table_of({512, 1024, 2048, 4096});
   const TunedTable rest = without_row(table, 2);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/ranges.hpp"
+#include "choose/time_fit.hpp"
 #include "model/statistics.hpp"
 
 namespace fatune {
@@ -64,6 +66,25 @@ TEST(TunedFile, ReadsARankingWithItsRegrets) {
   EXPECT_EQ(table.origins.at(0).nvrtc_version, "13.0");
   EXPECT_FALSE(table.origins.at(0).complete);
   EXPECT_TRUE(table.skipped.empty());
+}
+
+TEST(TunedFile, SaysHowNoisyItsTimesAre) {
+  RunReport run = sample_run();
+  const auto timing_of = [&](std::size_t place) -> Timing& {
+    return std::get<Measured>(run.problems[0].ranking[place].outcome).timing;
+  };
+  timing_of(0).sample_count = 64;
+  timing_of(0).stddev_us = 0.8;  // of 40
+  timing_of(1).sample_count = 1;
+  timing_of(1).stddev_us = 0.0;
+  TunedTable table = table_of({run});
+  add_model_times(table, families());
+  const std::vector<KnownTime>& known = *table.problems[0].known;
+  ASSERT_EQ(known.size(), 2U);
+  EXPECT_DOUBLE_EQ(find_in(known, table.problems[0].times[0].config, &KnownTime::config)->noise,
+                   0.0025);
+  EXPECT_DOUBLE_EQ(find_in(known, table.problems[0].times[1].config, &KnownTime::config)->noise,
+                   0.02);
 }
 
 TEST(TunedFile, ReadsSeveralRuns) {
