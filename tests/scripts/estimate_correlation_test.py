@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-LEAST_CORRELATION = 0.83
+LEAST_CORRELATION = 0.82
 MOST_BEHIND_PERCENT = 3.0
 
 
