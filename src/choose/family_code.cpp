@@ -380,6 +380,9 @@ std::string time_function(const Family& family) {
   body.add("m.launch_clocks = {};", body.code(model.launch_clocks));
   body.add("m.tile_clocks = {};", body.code(model.tile_clocks));
   body.add("m.step_clocks = {};", body.code(model.step_clocks));
+  if (model.memory_clocks) {
+    body.add("m.memory_clocks = {};", body.code(*model.memory_clocks));
+  }
   std::string order;
   for (const auto& item : schedule.order.items) {
     order += (item.when ? body.condition(*item.when) + " ? " : std::string()) +

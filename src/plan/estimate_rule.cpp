@@ -45,11 +45,27 @@ TileScheduleRule read_schedule(const JsonNode& node, SymbolTable& symbols) {
           row};
 }
 
-TimeModelRule read_model(const JsonNode& node, SymbolTable& symbols) {
+std::vector<std::size_t> read_not_fitted(const JsonNode& model,
+                                         const std::vector<Parameter>& parameters) {
+  std::vector<std::size_t> places;
+  for (const JsonNode& node : model.elements_of("not_fitted")) {
+    const auto found = std::ranges::find(parameters, node.text(), &Parameter::name);
+    if (found == parameters.end()) {
+      node.fail(fmt::format("there is no parameter '{}'", node.text()));
+    }
+    places.push_back(static_cast<std::size_t>(found - parameters.begin()));
+  }
+  return places;
+}
+
+TimeModelRule read_model(const JsonNode& node, const std::vector<Parameter>& parameters,
+                         SymbolTable& symbols) {
   return {read_derived(node.elements_of("quantities"), symbols),  // which the others may name
           {node.at("launch_clocks"), symbols},
           {node.at("tile_clocks"), symbols},
           {node.at("step_clocks"), symbols},
+          find_expression(node, "memory_clocks", symbols),
+          read_not_fitted(node, parameters),
           read_schedule(node.at("schedule"), symbols)};
 }
 
@@ -82,6 +98,7 @@ class ModelEvaluation {
     model.launch_clocks = clocks(rule_.launch_clocks);
     model.tile_clocks = clocks(rule_.tile_clocks);
     model.step_clocks = clocks(rule_.step_clocks);
+    model.memory_clocks = rule_.memory_clocks ? clocks(*rule_.memory_clocks) : 0.0;
     set(model.schedule);
     return model;
   }
@@ -121,14 +138,15 @@ class ModelEvaluation {
 
 }  // namespace
 
-EstimateRule read_estimate(const JsonNode& root, SymbolTable& symbols) {
+EstimateRule read_estimate(const JsonNode& root, const std::vector<Parameter>& parameters,
+                           SymbolTable& symbols) {
   const auto node = root.find("estimate");
   EstimateRule rule;
   if (!node) {
     return rule;
   }
   if (const auto model = node->find("model")) {
-    rule.model = read_model(*model, symbols);
+    rule.model = read_model(*model, parameters, symbols);
   }
   if (const auto checked = node->find("checked")) {
     rule.checked = read_check(*checked);

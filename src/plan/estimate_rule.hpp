@@ -11,7 +11,9 @@
 namespace fatune {
 
 /// Reads a family's "estimate"; an empty rule if it has none. Adds the model's names to `symbols`.
-[[nodiscard]] EstimateRule read_estimate(const JsonNode& root, SymbolTable& symbols);
+[[nodiscard]] EstimateRule read_estimate(const JsonNode& root,
+                                         const std::vector<Parameter>& parameters,
+                                         SymbolTable& symbols);
 
 /// Evaluates the model; nothing if the family has none. Throws Error(bad_file) if an expression
 /// gives a negative time, or an impossible number of tiles.

@@ -222,6 +222,10 @@ struct TimeModelRule {
   Expression launch_clocks;
   Expression tile_clocks;  ///< clocks of a tile without its steps
   Expression step_clocks;
+  std::optional<Expression> memory_clocks;  ///< absent: memory never decides
+  /// Places of parameters, all effects of which the model has: configurations that differ in
+  /// nothing else have one correction by measured times.
+  std::vector<std::size_t> not_fitted;
   TileScheduleRule schedule;
 };
 

@@ -318,7 +318,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   if (tensors) {
     shared_tensors = read_shared_tensors(*tensors, symbols);
   }
-  EstimateRule estimate = read_estimate(root, symbols);
+  EstimateRule estimate = read_estimate(root, parameters, symbols);
   auto entry = read_choice(root.at("entry"), symbols,
                            [&](const JsonNode& node) { return read_entry(root, node); });
   auto options = OptionReader(symbols, user.compiler_options).read(root);

@@ -167,10 +167,11 @@ Estimated estimate(const TimeModel& model, double device_memory_bytes, const Dev
   for (const EstimateTerm& term : result.terms) {
     result.estimate_us += term.us;
   }
-  const double memory_wait_us =
-      std::max(0.0, memory_us(device_memory_bytes, limits.memory_gbps) - result.estimate_us);
-  result.terms.push_back({"memory_wait", memory_wait_us});
-  result.estimate_us += memory_wait_us;
+  const double without_wait_us = result.estimate_us;
+  result.estimate_us =
+      std::max(fatune_attention::detail::total_clocks(model, share) / clocks_per_us,
+               memory_us(device_memory_bytes, limits.memory_gbps));
+  result.terms.push_back({"memory_wait", result.estimate_us - without_wait_us});
   return result;
 }
 

@@ -112,6 +112,17 @@ class Scheduler {
   double step_clocks_;
 };
 
+/// The clocks of an SM's tiles.
+double clocks_of(const TimeModel& model, const TileShare& share) {
+  return share.tiles * model.tile_clocks + share.steps * model.step_clocks;
+}
+
+/// The clocks of tiles that take `work` where memory does not keep them waiting.
+double with_memory(const TimeModel& model, double work) {
+  return model.memory_clocks > 0.0 ? std::cbrt(std::pow(work, 3) + std::pow(model.memory_clocks, 3))
+                                   : work;
+}
+
 }  // namespace
 
 void TileSchedule::list_rows(std::int64_t count) {
@@ -141,14 +152,20 @@ TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double
   return schedule.order == TileOrder::in_turn ? scheduler.in_turn() : scheduler.as_taken();
 }
 
+double total_clocks(const TimeModel& model, const TileShare& last) {
+  return model.launch_clocks + with_memory(model, clocks_of(model, last));
+}
+
 ModelTime model_time(const TimeModel& model) {
   const TileShare most = busiest_share(model.schedule, model.tile_clocks, model.step_clocks);
   const TileShare mean = even_share(model.schedule);
-  const double tiles = most.tiles * model.tile_clocks;
-  const double idle =
-      (most.tiles - mean.tiles) * model.tile_clocks + (most.steps - mean.steps) * model.step_clocks;
-  const double clocks = model.launch_clocks + tiles + most.steps * model.step_clocks;
-  return {clocks, {1.0, tiles / clocks, model.launch_clocks / clocks, idle / clocks}};
+  const double work = clocks_of(model, most);
+  const double idle = work - clocks_of(model, mean);
+  const double body = with_memory(model, work);
+  const double clocks = model.launch_clocks + body;
+  const double part = (body > 0.0 ? std::pow(work / body, 2) : 1.0) / clocks;
+  return {clocks,
+          {1.0, most.tiles * model.tile_clocks * part, model.launch_clocks / clocks, idle * part}};
 }
 
 double predicted_us(const TimeFit& fit, const ModelTime& time) {

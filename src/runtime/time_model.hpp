@@ -46,6 +46,9 @@ struct TimeModel {
   double launch_clocks = 0.0;
   double tile_clocks = 0.0;  ///< clocks of each tile without its steps
   double step_clocks = 0.0;  ///< clocks of each step of a tile
+  /// Clocks in which device memory could give all that the tiles read, if nothing else took time.
+  /// 0: it never decides.
+  double memory_clocks = 0.0;
   TileSchedule schedule;
 };
 
@@ -60,13 +63,18 @@ struct TileShare {
 /// evenly, unless they are computed in turn; of more than 65536, all are.
 TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double step_clocks);
 
+/// The clocks of a launch, the last SM of which has this share: the cubes of the tiles' clocks and
+/// of the memory's are added up, so that the greater of the two decides where they differ much.
+double total_clocks(const TimeModel& model, const TileShare& last);
+
 /// The clocks of a launch by its model, and the parts of them that measured times correct.
 struct ModelTime {
   static constexpr std::size_t kParts = 4;
 
   double clocks = 0.0;
   /// 1, and parts of the clocks: of tiles, of the launch, and of what the SM that finishes last has
-  /// to do more than the mean.
+  /// to do more than the mean. Where memory has a share in the time, those of the tiles are by how
+  /// much their clocks change it.
   std::array<double, kParts> parts{};
 };
 ModelTime model_time(const TimeModel& model);

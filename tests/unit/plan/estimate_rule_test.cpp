@@ -63,6 +63,24 @@ TEST(EstimateRule, ItsExpressionsAreEvaluatedForAConfigurationAndAProblem) {
   EXPECT_EQ(model_on(a_model(), causal)->schedule.order, TileOrder::one_ahead);
 }
 
+TEST(EstimateRule, MayHaveATimeOfTheMemoryAndParametersThatAreNotFitted) {
+  EXPECT_EQ(model_on(a_model(), kTimedProblem)->memory_clocks, 0.0);
+  json model = a_model();
+  model["memory_clocks"] = "half * 3";
+  model["not_fitted"] = {"BLOCK_ROWS"};
+  EXPECT_EQ(model_on(model, kTimedProblem)->memory_clocks, 48.0);
+  const Family family = with_estimate({{"model", model}});
+  EXPECT_THAT(family.estimate.model->not_fitted,
+              testing::ElementsAre(*find_parameter(family, "BLOCK_ROWS")));
+  model["not_fitted"] = {"BLOCK_LINES"};
+  try {
+    (void)with_estimate({{"model", model}});
+    FAIL() << "the parameter is unknown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is no parameter 'BLOCK_LINES'"));
+  }
+}
+
 TEST(EstimateRule, RowsOfALongProblemStandForOthers) {
   Problem longer = kTimedProblem;
   longer.seq_len = 32 * 1024 * 4;

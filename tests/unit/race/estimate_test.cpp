@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -267,6 +268,14 @@ TEST(Estimate, AModelsTimeIsNoLessThanThatOfTheMemory) {
   const Estimated result = estimate(time_model(), 1000.0 * 1e3 * 40, device());
   EXPECT_DOUBLE_EQ(term(result, "memory_wait"), 11.0);
   EXPECT_DOUBLE_EQ(result.estimate_us, 40.0);
+}
+
+TEST(Estimate, AModelsMemoryIsWaitedFor) {
+  TimeModel model = time_model();
+  model.memory_clocks = 24000.0;  // as long as the tiles take
+  const Estimated result = estimate(model, 0.0, device());
+  EXPECT_NEAR(result.estimate_us, 5.0 + 24.0 * std::cbrt(2.0), 1e-9);
+  EXPECT_NEAR(term(result, "memory_wait"), result.estimate_us - 29.0, 1e-9);
 }
 
 TEST(Estimate, RefusesWhatMakesNoSense) {

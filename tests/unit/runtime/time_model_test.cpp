@@ -113,6 +113,24 @@ TEST(ModelTime, HasThePartsThatMeasuredTimesCorrect) {
   EXPECT_DOUBLE_EQ(time.parts[3], 30.0 / 132.0);
 }
 
+TEST(ModelTime, IsThatOfTheMemoryWhereItIsSlower) {
+  TimeModel model;
+  model.launch_clocks = 50.0;
+  model.tile_clocks = kTileClocks;
+  model.step_clocks = kStepClocks;
+  model.schedule = causal(TileOrder::in_turn, 4, 2, 1);  // 82 clocks of work, 52 in the mean
+  model.memory_clocks = 164.0;
+  const ModelTime time = model_time(model);
+  const double body = 82.0 * std::cbrt(9.0);
+  EXPECT_NEAR(time.clocks, 50.0 + body, 1e-9);
+  // By how much the clocks of the tiles change the time.
+  const double part = std::pow(82.0 / body, 2) / time.clocks;
+  EXPECT_NEAR(time.parts[1], 2.0 * part, 1e-12);
+  EXPECT_NEAR(time.parts[2], 50.0 / time.clocks, 1e-12);
+  EXPECT_NEAR(time.parts[3], 30.0 * part, 1e-12);
+  EXPECT_NEAR(total_clocks(model, {2.0, 8.0}), time.clocks, 1e-9);
+}
+
 TEST(ModelTime, IsCorrectedByAFit) {
   const ModelTime time{1000.0, {1.0, 0.25, 0.5, 0.0}};
   EXPECT_NEAR(predicted_us({std::log(2e-3), 1.0, {}}, time), 2.0, 1e-12);
