@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -64,6 +65,7 @@ struct Equation {
   double y = 0.0;
   double weight = 0.0;
   bool at_least = false;  ///< the right side is this or more
+  bool counts = false;    ///< false: it is at least this already
 
   Equation(Eigen::Index of_row, const KnownTime& known)
       : row(of_row),
@@ -92,7 +94,7 @@ class GroupFit {
     });
     // A configuration that lost a race counts where it would be predicted to win it.
     constexpr int kMostRounds = 6;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMostRounds && change_what_counts(); ++round) {
       solve();
     }
   }
@@ -129,6 +131,19 @@ class GroupFit {
     return shared_(0) + shared_(1) * equation.log_clocks + shared_(2 + equation.row);
   }
 
+  /// Returns whether other equations count than before.
+  bool change_what_counts() {
+    bool changed = false;
+    for (auto& [config, fitted] : configs_) {
+      for (Equation& one : fitted.equations) {
+        const bool counted = std::exchange(
+            one.counts, !one.at_least || shared_of(one) + fitted.parts.dot(one.parts) < one.y);
+        changed |= counted != one.counts;
+      }
+    }
+    return changed;
+  }
+
   void solve() {
     const Eigen::Index size = shared_.size();
     Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, weight_of(kOfRow));
@@ -153,13 +168,13 @@ class GroupFit {
     }
   }
 
-  void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
-           Eigen::VectorXd& right) const {
+  static void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
+                  Eigen::VectorXd& right) {
     for (Eigen::Index i = 0; i < kParts; ++i) {
       normal.own(i, i) = weight_of(kOfParts.at(static_cast<std::size_t>(i)));
     }
     for (const Equation& one : fitted.equations) {
-      if (one.at_least && shared_of(one) + fitted.parts.dot(one.parts) >= one.y) {
+      if (!one.counts) {
         continue;
       }
       // The shared coefficients that the equation has.
@@ -213,14 +228,36 @@ bool is_of_other_type(const Problem& a, Problem b) {
   return same_work(a, b);
 }
 
-/// The configuration with 0 in place of its element type.
-Config without_type(const Family& family, Config config) {
+/// The configuration with 0 in place of what configurations with one fit may differ in: their
+/// element type, and parameters that are not fitted.
+Config without_unfitted(const Family& family, Config config) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (family.parameters[i].binds == ProblemProperty::dtype) {
       config.values[i] = 0;
     }
   }
+  for (const std::size_t parameter : family.estimate.model->not_fitted) {
+    config.values.at(parameter) = 0;
+  }
   return config;
+}
+
+/// Says how long configurations without a time take at least, which are taken to have lost the
+/// race.
+void bound_lost(const TunedProblem& row, std::vector<KnownTime>& known) {
+  const auto lost = std::ranges::count(known, true, &KnownTime::at_least);
+  if (lost <= 2 * row.more_raced) {
+    return;
+  }
+  if (lost > 2 * (row.more_raced + std::ssize(row.times))) {
+    // A search did not race most of them: to it, they had no prospect of being the fastest.
+    for (KnownTime& one : known) {
+      one.us = one.at_least ? row.times.front().time_us : one.us;
+    }
+    return;
+  }
+  // They could not run, or are the same as others on this problem.
+  std::erase_if(known, [](const KnownTime& one) { return one.at_least; });
 }
 
 }  // namespace
@@ -259,11 +296,12 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
                              ? std::nullopt
                              : find_model_time({family, config, row.problem, device});
       if (model) {
-        known.push_back({config, without_type(family, config), *model,
+        known.push_back({config, without_unfitted(family, config), *model,
                          lost ? slowest_us : time->time_us, lost,
                          noise_of(row.times.front(), lost ? 1 : time->samples)});
       }
     }
+    bound_lost(row, known);
     row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known));
   }
 }

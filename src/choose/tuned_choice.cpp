@@ -186,22 +186,8 @@ Expectation expectation(const TunedTable& table, const std::vector<LeftOut>& lef
 /// The distance of the nearest row of the problem's kind on the GPU whose times predict.
 Distance distance_of_fits(const runtime::Table& table, const runtime::Wanted& wanted,
                           const runtime::TunedGpu& gpu) {
-  const runtime::Kind kind = runtime::kind_of(wanted.problem);
-  const int predicting = runtime::predicting_gpu(table, kind, gpu);
-  const Coordinates coordinates = runtime::coordinates_of(wanted, gpu.sm_count);
-  std::optional<Distance> nearest;
-  for (int i = 0; i < table.rows.count; ++i) {
-    const runtime::Row& row = table.rows[i];
-    if (row.gpu != predicting || runtime::kind_of(row.problem) != kind) {
-      continue;
-    }
-    const Coordinates of_row =
-        runtime::coordinates_of({row.problem, row.layout_bhsd}, table.gpus[row.gpu].sm_count);
-    const Distance distance =
-        nearness(of_row, coordinates, runtime::has_few_queries(wanted.problem)).distance;
-    nearest = nearest && !(distance < *nearest) ? nearest : distance;
-  }
-  return nearest.value_or(Distance());
+  const int predicting = runtime::predicting_gpu(table, runtime::kind_of(wanted.problem), gpu);
+  return runtime::NearestRows(table, wanted, predicting).distance();
 }
 
 bool is_fitted_on(const TunedTable& table, const Config& config, const DeviceLimits& device) {
@@ -269,10 +255,10 @@ std::vector<Config> predicted_order(const TunedTable& table, const Problem& prob
   const auto find_time = [&](int configuration, ModelTime& time) {
     return eligibility.find_time(config(configuration), time);
   };
+  const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
   std::vector<std::pair<double, Config>> predicted;
   runtime::for_each_predicted(
-      runtime_table.table(), runtime::problem_of_rows(runtime_problem(problem)), runtime_gpu(model),
-      find_time,
+      runtime_table.table(), {asked, problem.layout == Layout::bhsd}, runtime_gpu(model), find_time,
       [&](int configuration, double us) { predicted.emplace_back(us, config(configuration)); });
   std::ranges::stable_sort(predicted);
   return mapped(predicted, [](auto& one) { return std::move(one.second); });
@@ -293,11 +279,27 @@ ConfigRules families_say(const FamilySet& families) {
           }};
 }
 
-std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules) {
-  std::vector<LeftOut> left_out(table.problems.size());
-  for_each_index(left_out.size(), usable_cores(),
-                 [&](std::size_t row) { left_out[row] = leave_out(table, row, rules); });
+std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules,
+                                   const RowFilter& wanted) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < table.problems.size(); ++row) {
+    if (wanted(table.problems[row])) {
+      rows.push_back(row);
+    }
+  }
+  std::vector<LeftOut> left_out(rows.size());
+  for_each_index(rows.size(), usable_cores(),
+                 [&](std::size_t i) { left_out[i] = leave_out(table, rows[i], rules); });
   return left_out;
+}
+
+bool is_evidence(const TunedTable& table, const TunedProblem& row, const Problem& problem,
+                 const DeviceLimits& device) {
+  const GpuModel gpu = model_of(device);
+  const auto has_few = [](const Problem& of) {
+    return runtime::has_few_queries(runtime::problem_of_rows(runtime_problem(of)));
+  };
+  return has_few(row.problem) == has_few(problem) && (row.gpu == gpu || !table.gpus.contains(gpu));
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
@@ -326,8 +328,11 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
       filtered(left_out, [&](const LeftOut& left) { return left.choice.step == step; }));
 }
 
-Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
+Prediction predict(const TunedTable& table, const std::vector<LeftOut>& all_left_out,
                    const Problem& problem, const DeviceLimits& device, const ConfigRules& rules) {
+  const std::vector<LeftOut> left_out = filtered(all_left_out, [&](const LeftOut& left) {
+    return is_evidence(table, table.problems[left.row], problem, device);
+  });
   Prediction prediction{problem, choose_tuned(table, problem, device, rules), {}, {}};
   prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];

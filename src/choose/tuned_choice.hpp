@@ -108,8 +108,16 @@ struct LeftOut {
   /// known.
   std::optional<double> time_error_percent{};
 };
-/// Threads ask the rules at the same time.
-[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules);
+using RowFilter = std::function<bool(const TunedProblem&)>;
+inline bool any_row(const TunedProblem&) { return true; }
+/// Leaves out each row that `wanted` holds for in turn. Threads ask the rules at the same time.
+[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules,
+                                                 const RowFilter& wanted = any_row);
+
+/// Whether a row that is left out says how good the choice for a problem is: it has few queries if
+/// the problem has, and is of the same GPU, unless nothing was tuned on that.
+[[nodiscard]] bool is_evidence(const TunedTable& table, const TunedProblem& row,
+                               const Problem& problem, const DeviceLimits& device);
 
 struct RegretSummary {
   std::size_t problems = 0;
@@ -142,10 +150,10 @@ struct Spread {
 
 /// How good a choice is likely to be. An exact choice has its own regret. Any other choice for a
 /// problem in the range that was tuned is as good as those for the tuned problems that were left
-/// out in turn, for which the same step made the choice, and which are no nearer to the others. If
-/// there are fewer than five, those of the next less sure step are used, but for predicted choices.
-/// Outside that range nothing is known, nor for a problem with lengths of keys, which no row has,
-/// nor of times that are predicted from another GPU's.
+/// out in turn and are evidence of it, for which the same step made the choice, and which are no
+/// nearer to the others. If there are fewer than five, those of the next less sure step are used,
+/// but for predicted choices. Outside that range nothing is known, nor for a problem with lengths
+/// of keys, which no row has, nor of times that are predicted from another GPU's.
 struct Expectation {
   Spread regret;
   Spread time_error;      ///< of the predicted time, without its sign
@@ -160,7 +168,7 @@ struct Prediction {
   Expectation expected;
 };
 
-/// `left_out`: leave_one_out() of the table.
+/// `left_out`: leave_one_out() of the table, with all that is_evidence() for the problem.
 [[nodiscard]] Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                                  const Problem& problem, const DeviceLimits& device,
                                  const ConfigRules& rules);

@@ -44,7 +44,8 @@ class RunReader {
       : kernels_(kernels), sources_(run.source_hashes), gpu_(model_of(run.device)), table_(table) {}
 
   void add(const ProblemReport& report) {
-    TunedProblem row{gpu_, report.problem, {}, table_.origins.size() - 1, report.calls};
+    TunedProblem row{gpu_,         report.problem,    {}, table_.origins.size() - 1,
+                     report.calls, report.more_ranked};
     problem_ = describe(row.problem);
     if (report.ranking.empty()) {
       return skip({}, "no configuration is ranked");

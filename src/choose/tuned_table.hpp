@@ -44,7 +44,7 @@ struct TunedTime {
 /// What is known of a configuration's time on a row, beside the model of its family.
 struct KnownTime {
   Config config;
-  Config like;  ///< the same with 0 in place of its element type: those of both have one fit
+  Config like;  ///< the same with 0 in place of what configurations with one fit may differ in
   fatune_attention::detail::ModelTime model;
   double us = 0.0;
   bool at_least = false;  ///< its time is not known, but it lost the race: it takes this or longer
@@ -58,6 +58,7 @@ struct TunedProblem {
   std::vector<TunedTime> times;   ///< best first; at least one
   std::size_t origin = 0;         ///< index of TunedTable::origins
   std::optional<double> calls{};  ///< how often a workload calls it; absent: no workload was swept
+  std::int64_t more_raced = 0;    ///< configurations that lost the race, and are not in `times`
   /// For fit_times(). Null: the winner's family has no model, or nothing was evaluated.
   std::shared_ptr<const std::vector<KnownTime>> known{};
 

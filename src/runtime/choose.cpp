@@ -396,6 +396,32 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
   return next;
 }
 
+NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu) : table_(table) {
+  const Place place{wanted, table.gpus[gpu]};
+  for (int index = 0; index < table.rows.count; ++index) {
+    if (table.rows[index].gpu != gpu || kind_of(table.rows[index].problem) != place.kind) {
+      continue;
+    }
+    const NearRow near = *near_row(table, index, place);
+    const auto end = rows_.begin() + count_;
+    const auto behind = std::upper_bound(rows_.begin(), end, near);
+    if (behind == rows_.end()) {
+      continue;
+    }
+    count_ = std::min(count_ + 1, kMost);
+    std::move_backward(behind, rows_.begin() + count_ - 1, rows_.begin() + count_);
+    *behind = near;
+  }
+}
+
+bool NearestRows::have(int configuration) const {
+  return std::any_of(rows_.begin(), rows_.begin() + count_, [&](const NearRow& near) {
+    const Row& row = table_.rows[near.row];
+    return std::any_of(row.configs, row.configs + row.config_count,
+                       [&](const RowConfig& one) { return one.configuration == configuration; });
+  });
+}
+
 std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
   for (int index = 0; index < table.rows.count; ++index) {
     const Row& row = table.rows[index];
@@ -404,6 +430,16 @@ std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const
     }
   }
   return std::nullopt;
+}
+
+std::optional<NearRow> row_of_room(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
+  Problem full = wanted.problem;
+  full.has_seq_lens_kv = false;
+  std::optional<NearRow> near = exact_row(table, {full, wanted.layout_bhsd}, gpu);
+  if (near) {
+    near->step = Step::same_bucket;
+  }
+  return near;
 }
 
 std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,

@@ -82,6 +82,9 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
 /// Returns the row of the problem itself on this GPU.
 std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
 
+/// Returns the row of the problem in which each sequence has all keys that there is room for.
+std::optional<NearRow> row_of_room(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
+
 /// The place of a default in the order in which defaults are tried. Defaults for few queries, or
 /// for more, as the problem has them, come first; of these, defaults of this GPU before those of
 /// its architecture, and these before those of other architectures. Among these, defaults that
@@ -122,18 +125,41 @@ Choice best_of_row(const Table& table, const NearRow& near, Eligible& eligible) 
 /// one, else the first of its architecture. Returns -1 if there is none.
 int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu);
 
-/// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted.
-/// `find_time(configuration, time)` returns whether the configuration can be used, and its family
-/// has a model, which it evaluates.
+/// The rows of a GPU and of the problem's kind that are nearest to it.
+class NearestRows {
+ public:
+  NearestRows(const Table& table, const Wanted& wanted, int gpu);
+  /// Whether one of them has a time of the configuration.
+  [[nodiscard]] bool have(int configuration) const;
+  /// The distance of the nearest one. Precondition: there is one.
+  [[nodiscard]] Distance distance() const { return rows_[0].distance; }
+
+ private:
+  static constexpr int kMost = 8;
+
+  const Table& table_;
+  std::array<NearRow, kMost> rows_;
+  int count_ = 0;
+};
+
+/// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted:
+/// those that are among the fastest of one of the nearest rows. Of others, which may have been slow
+/// there, a model that is a little wrong would choose some. `find_time(configuration, time)`
+/// returns whether the configuration can be used, and its family has a model, which it evaluates.
 template <typename FindTime, typename Use>
-void for_each_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
+void for_each_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         FindTime& find_time, Use use) {
-  const Kind kind = kind_of(problem);
+  const Kind kind = kind_of(wanted.problem);
   const int predicting = predicting_gpu(table, kind, gpu);
-  for (int i = 0; predicting >= 0 && i < table.fits.count; ++i) {
+  if (predicting < 0) {
+    return;
+  }
+  const NearestRows nearest(table, wanted, predicting);
+  for (int i = 0; i < table.fits.count; ++i) {
     const Fit& fit = table.fits[i];
     ModelTime time;
-    if (fit.gpu == predicting && fit.kind == kind && find_time(fit.configuration, time)) {
+    if (fit.gpu == predicting && fit.kind == kind && nearest.have(fit.configuration) &&
+        find_time(fit.configuration, time)) {
       use(fit.configuration, predicted_us(fit.time, time));
     }
   }
@@ -141,10 +167,10 @@ void for_each_predicted(const Table& table, const Problem& problem, const TunedG
 
 /// Chooses the configuration with the least predicted time.
 template <typename FindTime>
-Choice choose_predicted(const Table& table, const Problem& problem, const TunedGpu& gpu,
+Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         FindTime& find_time) {
   Choice best;
-  for_each_predicted(table, problem, gpu, find_time, [&](int configuration, double us) {
+  for_each_predicted(table, wanted, gpu, find_time, [&](int configuration, double us) {
     if (best.configuration < 0 || us < best.predicted_us) {
       best = {Step::predicted, configuration, -1, -1, -1, {}, us};
     }
@@ -152,19 +178,23 @@ Choice choose_predicted(const Table& table, const Problem& problem, const TunedG
   return best;
 }
 
-/// Chooses the best eligible configuration of the problem's own row, else the one with the least
-/// predicted time, else the best one of the nearest row. Rows without an eligible configuration are
-/// skipped. If there is no row, a default is chosen.
+/// Chooses the best eligible configuration of the problem's own row, or of the row with as many
+/// keys as a problem with lengths has room for, else the one with the least predicted time, else
+/// the best one of the nearest row. Rows without an eligible configuration are skipped. If there is
+/// no row, a default is chosen.
 template <typename Eligible, typename FindTime>
 Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible,
               FindTime find_time) {
   Choice choice;
   std::optional<NearRow> near = exact_row(table, wanted, gpu);
+  if (!near && wanted.problem.has_seq_lens_kv) {
+    near = row_of_room(table, wanted, gpu);
+  }
   if (near) {
     choice = best_of_row(table, *near, eligible);
   }
   if (choice.configuration < 0) {
-    choice = choose_predicted(table, wanted.problem, gpu, find_time);
+    choice = choose_predicted(table, wanted, gpu, find_time);
   }
   while (choice.configuration < 0 &&
          (near = next_near_row(table, wanted, gpu, near ? &*near : nullptr))) {

@@ -379,8 +379,8 @@ TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
   return table;
 }
 
-ExportReport judge_tuned(TunedTable table, const FamilySet& families) {
-  std::vector<LeftOut> left_out = leave_one_out(table, families_say(families));
+ExportReport judge_tuned(TunedTable table, const FamilySet& families, const RowFilter& wanted) {
+  std::vector<LeftOut> left_out = leave_one_out(table, families_say(families), wanted);
   return {std::move(table), std::move(left_out), source_hashes(families), std::string(version())};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file_tree.hpp"
+#include "choose/tuned_choice.hpp"
 #include "choose/tuned_file.hpp"
 #include "model/device_limits.hpp"
 #include "model/emulation.hpp"
@@ -84,7 +85,9 @@ struct InputRuns {
 void suggest_tuned(const FamilySet& families, const StoreOptions& store, const DeviceLimits& limits,
                    std::vector<ProblemPlan>& problems);
 
-/// Returns the table with its leave-one-out regrets, by the families' own rules.
-[[nodiscard]] ExportReport judge_tuned(TunedTable table, const FamilySet& families);
+/// Returns the table with the leave-one-out regrets of the rows that are wanted, by the families'
+/// own rules.
+[[nodiscard]] ExportReport judge_tuned(TunedTable table, const FamilySet& families,
+                                       const RowFilter& wanted = any_row);
 
 }  // namespace fatune

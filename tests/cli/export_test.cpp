@@ -251,10 +251,12 @@ TEST_F(Predict, KnowsTheRangeOfEachNumber) {
     return predicted(options)[0]["untuned"];
   };
   EXPECT_TRUE(untuned({"--seq", "3000"}).is_null());
-  EXPECT_TRUE(
-      untuned({"--seq", "8192", "--heads", "32", "--kv-heads", "8", "--batch", "1"}).is_null());
-  EXPECT_EQ(untuned({"--seq", "1024", "--batch", "1", "--heads", "2"}),
-            "batch x heads x queries / SMs: 15.52; tuned: 62.06 to 7944");
+  // An H100 was tuned on this problem. That says nothing of how good choices for an H200 are.
+  EXPECT_EQ(untuned({"--seq", "8192", "--heads", "32", "--kv-heads", "8", "--batch", "1"}),
+            "all numbers together: 4.0 octaves from the nearest tuned problem; no tuned problem is "
+            "as far from the others");
+  EXPECT_EQ(untuned({"--seq", "512", "--batch", "1", "--heads", "2"}),
+            "batch x heads x queries / SMs: 7.76; tuned: 19.39 to 31775");
   EXPECT_EQ(untuned({"--seq", "4096", "--heads", "32", "--kv-heads", "1", "--batch", "8"}),
             "heads / kv_heads: 32; tuned: 1 to 8");
   EXPECT_EQ(untuned({"--seq", "4096", "--seq-kv", "8192"}), "keys / queries: 2; tuned: 1");

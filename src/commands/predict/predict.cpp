@@ -67,12 +67,17 @@ ChosenDevice device_for(const PredictOptions& options, const KernelSet& kernels,
 /// likely to be.
 ExitCode predict_choices(const PredictOptions& options) {
   const KernelSet kernels = choose_families(options.kernels);
-  const ExportReport known =
-      judge_tuned(load_tuned(options.tuned, kernels.families), kernels.families);
+  TunedTable table = load_tuned(options.tuned, kernels.families);
+  const std::vector<Problem> problems = named_problems(options.problems);
+  auto [device, why_device] = device_for(options, kernels, table);
+  const auto is_needed = [&](const TunedProblem& row) {
+    return std::ranges::any_of(
+        problems, [&](const Problem& problem) { return is_evidence(table, row, problem, device); });
+  };
+  const ExportReport known = judge_tuned(table, kernels.families, is_needed);
   const ConfigRules rules = families_say(kernels.families);
-  auto [device, why_device] = device_for(options, kernels, known.table);
-  PredictReport report{known, std::move(device), std::move(why_device), {}};
-  for (const Problem& problem : named_problems(options.problems)) {
+  PredictReport report{known, device, std::move(why_device), {}};
+  for (const Problem& problem : problems) {
     report.predictions.push_back(
         predict(known.table, known.left_out, problem, report.device, rules));
   }
