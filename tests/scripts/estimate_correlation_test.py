@@ -1,32 +1,39 @@
-"""Tests that the estimate before compilation orders the configurations of flash_sm90 as the recorded GPUs do.
+"""Tests that the estimate before compilation orders configurations as the recorded GPUs do.
 
-estimate_correlation_test.py FATUNE ESTIMATE_CORRELATION H100_TIMES H200_RESULTS H200_SPACE
+estimate_correlation_test.py FATUNE ESTIMATE_CORRELATION H100_TIMES H200_RESULTS H200_SPACE H100_DECODE_TIMES
 """
 import re
+import statistics
 import subprocess
 import sys
 
 LEAST_CORRELATION = 0.82
 MOST_BEHIND_PERCENT = 3.0
+LEAST_MEDIAN_OF_DECODING = 0.80
+MOST_BEHIND_OF_DECODING_PERCENT = 13.5
 
 
-def compared(fatune, script, recorded, space):
+def compared(fatune, script, recorded, space, family="flash_sm90"):
     """Returns the correlation over recorded configurations, and how far the lowest estimate is behind, by problem."""
     done = subprocess.run([sys.executable, script, recorded, "--fatune", fatune, "--before-compilation", "--family",
-                           "flash_sm90", "--space", space, "--arch", "sm_90a"],
+                           family, "--space", space, "--arch", "sm_90a"],
                           stdout=subprocess.PIPE, text=True, check=True)
     rows = re.findall(r"^ +(-?[\d.]+) +\S+ +[\d.]+ +([\d.]+) %  dtype (.*)$", done.stdout, re.MULTILINE)
     return {problem: (float(correlation), float(behind)) for correlation, behind, problem in rows}
 
 
 def main():
-    fatune, script, h100_times, h200_results, h200_space = sys.argv[1:]
+    fatune, script, h100_times, h200_results, h200_space, h100_decode_times = sys.argv[1:]
     for recorded, space, problems in ((h100_times, "tune", 13), (h200_results, h200_space, 2)):
         rows = compared(fatune, script, recorded, space)
         assert len(rows) == problems, rows
         for problem, (correlation, behind) in rows.items():
             assert correlation >= LEAST_CORRELATION, (problem, correlation)
             assert behind <= MOST_BEHIND_PERCENT, (problem, behind)
+    rows = compared(fatune, script, h100_decode_times, "tune", "flash_decode")
+    assert len(rows) == 255, len(rows)
+    assert statistics.median(correlation for correlation, _ in rows.values()) >= LEAST_MEDIAN_OF_DECODING
+    assert max(behind for _, behind in rows.values()) <= MOST_BEHIND_OF_DECODING_PERCENT
 
 
 if __name__ == "__main__":
