@@ -16,7 +16,8 @@ if option["--batch"] == "13":
     sys.exit("no luck")
 result = {"config": "c", "samples_us": [1.0], "verification": {"method": "gpu", "inputs": [1, 2]}}
 problem = {"problem": {"keys": int(option.get("--seq-kv", 0)), "budget": option["--budget"],
-                       "causal": "--causal" in sys.argv, "space": option.get("--space")}, "ranking": [result] * 5,
+                       "causal": "--causal" in sys.argv, "space": option.get("--space"),
+                       "repeats": option.get("--repeats")}, "ranking": [result] * 5,
            "failures": [{}], "more_ranked": 4, "more_failed": None, "measuring": {}, "audited": [], "audit": [],
            "conditions": {"timeline": [1]}}
 run = {"wall_s": 1.5, "busy_s": 1.0, "source_hashes": {option["--family"]: "abc"}, "complete": True,
@@ -59,8 +60,8 @@ class TuneWinners(FolderTest):
         self.tune([sweep(), sweep(keys=4096)])
         merged = self.merge()
         self.assertEqual([one["problem"] for one in merged["problems"]],
-                         [{"keys": 512, "budget": "6", "causal": False, "space": None},
-                          {"keys": 4096, "budget": "6", "causal": False, "space": None}])
+                         [{"keys": 512, "budget": "6", "causal": False, "space": None, "repeats": None},
+                          {"keys": 4096, "budget": "6", "causal": False, "space": None, "repeats": None}])
         first = merged["problems"][0]
         self.assertEqual((len(first["ranking"]), first["more_ranked"], first["more_failed"]), (3, 6, 1))
         self.assertEqual(first["ranking"][0],
@@ -81,9 +82,9 @@ class TuneWinners(FolderTest):
     def test_prefill_has_as_many_keys_as_queries_and_may_be_causal(self):
         prefill = sweep(causal=True, space="cover")
         del prefill["keys"]
-        self.tune([prefill])
+        self.tune([prefill], "--repeats", 16)
         self.assertEqual(self.merge()["problems"][0]["problem"],
-                         {"keys": 0, "budget": "6", "causal": True, "space": "cover"})
+                         {"keys": 0, "budget": "6", "causal": True, "space": "cover", "repeats": "16"})
 
     def test_sweeps_that_are_not_there_are_an_error(self):
         said = self.run_script("prefil", "--out", self.folder / "out", code=1)
