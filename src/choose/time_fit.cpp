@@ -85,7 +85,9 @@ class GroupFit {
       : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const KnownTime& known : *rows[i]->known) {
-        like_.emplace(known.config, known.like);
+        if (!known.at_least) {
+          like_.emplace(known.config, known.like);
+        }
         configs_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
       }
     }
@@ -120,10 +122,11 @@ class GroupFit {
     PartVector parts = PartVector::Zero();
   };
 
-  /// The normal equations of one configuration.
+  /// The normal equations of one fit.
   struct Normal {
     PartMatrix own = PartMatrix::Zero();
-    Eigen::Matrix<double, kParts, Eigen::Dynamic> with_shared;
+    std::vector<Eigen::Index> places{};  ///< of the shared coefficients that it depends on
+    Eigen::Matrix<double, kParts, Eigen::Dynamic> with_shared{};
     PartVector right = PartVector::Zero();
   };
 
@@ -154,18 +157,29 @@ class GroupFit {
     std::vector<Normal> normals;
     for (const auto& [config, fitted] : configs_) {
       Normal& normal = normals.emplace_back();
-      normal.with_shared.setZero(kParts, size);
       add(fitted, normal, left, right);
       const auto own = normal.own.llt();
-      left -= normal.with_shared.transpose() * own.solve(normal.with_shared);
-      right -= normal.with_shared.transpose() * own.solve(normal.right);
+      left(normal.places, normal.places) -=
+          normal.with_shared.transpose() * own.solve(normal.with_shared);
+      right(normal.places) -= normal.with_shared.transpose() * own.solve(normal.right);
     }
     shared_ = left.llt().solve(right);
     auto normal = normals.begin();
     for (auto& [config, fitted] : configs_) {
-      fitted.parts = normal->own.llt().solve(normal->right - normal->with_shared * shared_);
+      fitted.parts =
+          normal->own.llt().solve(normal->right - normal->with_shared * shared_(normal->places));
       ++normal;
     }
+  }
+
+  static std::vector<Eigen::Index> places_of(const Fitted& fitted) {
+    std::vector<Eigen::Index> places{0, 1};
+    for (const Equation& one : fitted.equations) {  // by rows
+      if (one.counts && places.back() != 2 + one.row) {
+        places.push_back(2 + one.row);
+      }
+    }
+    return places;
   }
 
   static void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
@@ -173,24 +187,28 @@ class GroupFit {
     for (Eigen::Index i = 0; i < kParts; ++i) {
       normal.own(i, i) = weight_of(kOfParts.at(static_cast<std::size_t>(i)));
     }
+    normal.places = places_of(fitted);
+    normal.with_shared.setZero(kParts, std::ssize(normal.places));
     for (const Equation& one : fitted.equations) {
       if (!one.counts) {
         continue;
       }
-      // The shared coefficients that the equation has.
+      // The shared coefficients that the equation has, and their places among those of the fit.
       const Eigen::Array<Eigen::Index, 3, 1> places{0, 1, 2 + one.row};
+      const Eigen::Array<Eigen::Index, 3, 1> of_fit{
+          0, 1, std::ranges::lower_bound(normal.places, 2 + one.row) - normal.places.begin()};
       const Eigen::Vector3d shared{1.0, one.log_clocks, 1.0};
       left(places, places) += one.weight * shared * shared.transpose();
       right(places) += one.weight * one.y * shared;
       normal.own += one.weight * one.parts * one.parts.transpose();
-      normal.with_shared(Eigen::all, places) += one.weight * one.parts * shared.transpose();
+      normal.with_shared(Eigen::all, of_fit) += one.weight * one.parts * shared.transpose();
       normal.right += one.weight * one.y * one.parts;
     }
   }
 
-  std::map<Config, Config> like_;     ///< KnownTime::like by KnownTime::config
-  std::map<Config, Fitted> configs_;  ///< by KnownTime::like
-  Eigen::VectorXd shared_;            ///< level, slope, then one for each row
+  std::map<Config, std::size_t> like_;     ///< KnownTime::like of configurations that were measured
+  std::map<std::size_t, Fitted> configs_;  ///< by KnownTime::like
+  Eigen::VectorXd shared_;                 ///< level, slope, then one for each row
 };
 
 /// Adds the fits for the kinds of problems on which the configurations were measured, unless the
@@ -278,6 +296,7 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
       raced[race_of(row)].insert(time.config);
     }
   }
+  std::map<Config, std::size_t> fits;
   for (TunedProblem& row : table.problems) {
     if (!families.of(row.times.front().config).estimate.model) {
       continue;
@@ -296,8 +315,8 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
                              ? std::nullopt
                              : find_model_time({family, config, row.problem, device});
       if (model) {
-        known.push_back({config, without_unfitted(family, config), *model,
-                         lost ? slowest_us : time->time_us, lost,
+        const auto like = fits.try_emplace(without_unfitted(family, config), fits.size()).first;
+        known.push_back({config, like->second, *model, lost ? slowest_us : time->time_us, lost,
                          noise_of(row.times.front(), lost ? 1 : time->samples)});
       }
     }

@@ -44,7 +44,7 @@ struct TunedTime {
 /// What is known of a configuration's time on a row, beside the model of its family.
 struct KnownTime {
   Config config;
-  Config like;  ///< the same with 0 in place of what configurations with one fit may differ in
+  std::size_t like = 0;  ///< the number of its fit, which configurations like it share
   fatune_attention::detail::ModelTime model;
   double us = 0.0;
   bool at_least = false;  ///< its time is not known, but it lost the race: it takes this or longer

@@ -142,8 +142,8 @@ TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double
     return even_share(schedule);
   }
   if (has_equal_tiles(schedule)) {
-    const auto waves = static_cast<double>((tiles + schedule.sms - 1) / schedule.sms);
-    return {waves, waves * schedule.row_steps[0]};
+    const std::int64_t waves = (tiles + schedule.sms - 1) / schedule.sms;
+    return {static_cast<double>(waves), static_cast<double>(waves) * schedule.row_steps[0]};
   }
   if (static_cast<double>(tiles) > kMostTiles) {
     return even_share(schedule);

@@ -82,7 +82,7 @@ TEST_F(Packed, AreChosenForAsEqualSequencesAre) {
   const json packed =
       prediction("--seq-lens 0,4096,96,4000,0,4096,96,4000,0,4096,96,4000,0,4096,96,4000");
   EXPECT_EQ(equal["step"], "exact");
-  EXPECT_EQ(packed["step"], "predicted");
+  EXPECT_EQ(packed["step"], "same bucket");
   EXPECT_EQ(packed["config"], equal["config"]);
   EXPECT_TRUE(packed["untuned"].is_null());
   EXPECT_TRUE(packed["expected_regret_percent"].is_null());

@@ -38,8 +38,8 @@ TunedProblem row_of(std::int64_t seq_len, std::initializer_list<int> numbers) {
   std::vector<KnownTime> known;
   for (const int number : numbers) {
     times.emplace_back(number, true_us(number, seq_len));
-    known.push_back(
-        {config(number), config(number), model_on(seq_len), times.back().second, false});
+    known.push_back({config(number), static_cast<std::size_t>(number), model_on(seq_len),
+                     times.back().second, false});
   }
   std::ranges::sort(times, {}, &std::pair<int, double>::second);
   TunedProblem row = samples::row(problem(seq_len), times);
@@ -126,7 +126,7 @@ TEST(TimeFit, WhatLostARaceIsPredictedToLoseIt) {
       rows.push_back(row_of(seq_len, {1}));
       std::vector<KnownTime> known = *rows.back().known;
       if (has_losses) {
-        known.push_back({config(4), config(4), model_on(seq_len), 1.1 * true_us(1, seq_len), true});
+        known.push_back({config(4), 4, model_on(seq_len), 1.1 * true_us(1, seq_len), true});
       }
       rows.back().known = std::make_shared<const std::vector<KnownTime>>(known);
     }
