@@ -422,24 +422,18 @@ bool NearestRows::have(int configuration) const {
   });
 }
 
-std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
+std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
+  Problem full = wanted.problem;
+  full.has_seq_lens_kv = false;
+  const Wanted of_row{full, wanted.layout_bhsd};
   for (int index = 0; index < table.rows.count; ++index) {
     const Row& row = table.rows[index];
-    if (is_this(table.gpus[row.gpu], gpu) && same_work({row.problem, row.layout_bhsd}, wanted)) {
-      return NearRow{Step::exact, {}, false, index};
+    if (is_this(table.gpus[row.gpu], gpu) && same_work({row.problem, row.layout_bhsd}, of_row)) {
+      const Step step = wanted.problem.has_seq_lens_kv ? Step::same_bucket : Step::exact;
+      return NearRow{step, {}, false, index};
     }
   }
   return std::nullopt;
-}
-
-std::optional<NearRow> row_of_room(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
-  Problem full = wanted.problem;
-  full.has_seq_lens_kv = false;
-  std::optional<NearRow> near = exact_row(table, {full, wanted.layout_bhsd}, gpu);
-  if (near) {
-    near->step = Step::same_bucket;
-  }
-  return near;
 }
 
 std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,

@@ -79,11 +79,9 @@ bool operator<(const NearRow& a, const NearRow& b);  ///< by the members in orde
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                                      const NearRow* last);
 
-/// Returns the row of the problem itself on this GPU.
-std::optional<NearRow> exact_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
-
-/// Returns the row of the problem in which each sequence has all keys that there is room for.
-std::optional<NearRow> row_of_room(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
+/// Returns the row of the problem itself on this GPU. That of a problem with lengths, which is no
+/// exact one, has in each sequence all keys that there is room for.
+std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
 
 /// The place of a default in the order in which defaults are tried. Defaults for few queries, or
 /// for more, as the problem has them, come first; of these, defaults of this GPU before those of
@@ -178,18 +176,14 @@ Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu
   return best;
 }
 
-/// Chooses the best eligible configuration of the problem's own row, or of the row with as many
-/// keys as a problem with lengths has room for, else the one with the least predicted time, else
-/// the best one of the nearest row. Rows without an eligible configuration are skipped. If there is
-/// no row, a default is chosen.
+/// Chooses the best eligible configuration of the problem's own row, else the one with the least
+/// predicted time, else the best one of the nearest row. Rows without an eligible configuration are
+/// skipped. If there is no row, a default is chosen.
 template <typename Eligible, typename FindTime>
 Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible,
               FindTime find_time) {
   Choice choice;
-  std::optional<NearRow> near = exact_row(table, wanted, gpu);
-  if (!near && wanted.problem.has_seq_lens_kv) {
-    near = row_of_room(table, wanted, gpu);
-  }
+  std::optional<NearRow> near = own_row(table, wanted, gpu);
   if (near) {
     choice = best_of_row(table, *near, eligible);
   }
