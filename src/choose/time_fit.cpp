@@ -86,12 +86,12 @@ class GroupFit {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const KnownTime& known : *rows[i]->known) {
         if (!known.at_least) {
-          like_.emplace(known.config, known.like);
+          number_of_fit_.emplace(known.config, known.like);
         }
-        configs_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
+        fits_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
       }
     }
-    std::erase_if(configs_, [](const auto& one) {
+    std::erase_if(fits_, [](const auto& one) {
       return std::ranges::all_of(one.second.equations, &Equation::at_least);
     });
     // A configuration that lost a race counts where it would be predicted to win it.
@@ -103,9 +103,9 @@ class GroupFit {
 
   [[nodiscard]] std::map<Config, TimeFit> fits() const {
     std::map<Config, TimeFit> fits;
-    for (const auto& [config, like] : like_) {
-      const auto found = configs_.find(like);
-      if (found == configs_.end()) {
+    for (const auto& [config, number] : number_of_fit_) {
+      const auto found = fits_.find(number);
+      if (found == fits_.end()) {
         continue;
       }
       TimeFit& fit = fits[config];
@@ -137,7 +137,7 @@ class GroupFit {
   /// Returns whether other equations count than before.
   bool change_what_counts() {
     bool changed = false;
-    for (auto& [config, fitted] : configs_) {
+    for (auto& [number, fitted] : fits_) {
       for (Equation& one : fitted.equations) {
         const bool counted = std::exchange(
             one.counts, !one.at_least || shared_of(one) + fitted.parts.dot(one.parts) < one.y);
@@ -155,7 +155,7 @@ class GroupFit {
     Eigen::MatrixXd left = prior.asDiagonal();
     Eigen::VectorXd right = Eigen::VectorXd::Zero(size);
     std::vector<Normal> normals;
-    for (const auto& [config, fitted] : configs_) {
+    for (const auto& [number, fitted] : fits_) {
       Normal& normal = normals.emplace_back();
       add(fitted, normal, left, right);
       const auto own = normal.own.llt();
@@ -165,7 +165,7 @@ class GroupFit {
     }
     shared_ = left.llt().solve(right);
     auto normal = normals.begin();
-    for (auto& [config, fitted] : configs_) {
+    for (auto& [number, fitted] : fits_) {
       fitted.parts =
           normal->own.llt().solve(normal->right - normal->with_shared * shared_(normal->places));
       ++normal;
@@ -206,9 +206,10 @@ class GroupFit {
     }
   }
 
-  std::map<Config, std::size_t> like_;     ///< KnownTime::like of configurations that were measured
-  std::map<std::size_t, Fitted> configs_;  ///< by KnownTime::like
-  Eigen::VectorXd shared_;                 ///< level, slope, then one for each row
+  std::map<Config, std::size_t>
+      number_of_fit_;                   ///< KnownTime::like of configurations that were measured
+  std::map<std::size_t, Fitted> fits_;  ///< by KnownTime::like
+  Eigen::VectorXd shared_;              ///< level, slope, then one for each row
 };
 
 /// Adds the fits for the kinds of problems on which the configurations were measured, unless the

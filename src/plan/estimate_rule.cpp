@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/text_parts.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {
@@ -51,7 +52,8 @@ std::vector<std::size_t> read_not_fitted(const JsonNode& model,
   for (const JsonNode& node : model.elements_of("not_fitted")) {
     const auto found = std::ranges::find(parameters, node.text(), &Parameter::name);
     if (found == parameters.end()) {
-      node.fail(fmt::format("there is no parameter '{}'", node.text()));
+      node.fail(fmt::format("there is no parameter '{}'", node.text()),
+                "one of " + joined(parameters, ", ", &Parameter::name));
     }
     places.push_back(static_cast<std::size_t>(found - parameters.begin()));
   }

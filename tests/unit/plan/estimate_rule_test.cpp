@@ -78,6 +78,7 @@ TEST(EstimateRule, MayHaveATimeOfTheMemoryAndParametersThatAreNotFitted) {
     FAIL() << "the parameter is unknown";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("there is no parameter 'BLOCK_LINES'"));
+    EXPECT_THAT(error.what(), HasSubstr("one of dtype, d_head, BLOCK_ROWS"));
   }
 }
 
