@@ -100,13 +100,17 @@ struct SmemPlan {
       kParts + S::kSlots * 48;  // whether a part was the last of its rows
   static constexpr unsigned kBarriers = kVerdicts + 16;
   static constexpr unsigned kBytes =
-      kBarriers + 16 * (2 * S::kStages + 3 * S::kSlots) + (S::kLatent ? 32 : 0);
+      kBarriers + 16 * (2 * S::kStages + 3 * S::kSlots) + (S::kLatent ? 96 : 0);
   // What the first block of a cluster took from the counter, and its mbarriers.
   enum : unsigned {
     kTakenFull = kBytes - 32,
     kTakenEmpty = kTakenFull + 8,
     kTaken = kTakenFull + 16
   };
+  // P of a latent consumer's warp is there: an mbarrier for each of its four warps.
+  __device__ __forceinline__ static constexpr unsigned handed_over(int group, int warp) {
+    return kTakenFull - 64 + 8 * (4 * group + warp);
+  }
   // Where the sums of two parts are added up, the mbarriers of what another block sends.
   enum : unsigned { kSentFree = kTakenFull, kSentFull = kTakenEmpty };
 

@@ -37,6 +37,12 @@ struct ConsumerOf<S, true, true> {
   using Type = LatentConsumer<S>;
 };
 
+// Reads a part that the producer passed on. The first lane does so, which later frees the slot.
+// threads: whole converged warps
+__device__ __forceinline__ Part read_part_for_warp(const unsigned char* from) {
+  return warp_uniform(threadIdx.x % 32 == 0 ? read_part(from) : Part{});
+}
+
 // threads: all consumers, converged, in all functions
 template <typename S>
 class Consuming {
@@ -55,7 +61,7 @@ class Consuming {
     for (;;) {
       const unsigned full = smem_ + Plan::full_part(slot_.index);
       mbarrier_wait(full, slot_.parity);
-      const Part part = warp_uniform(read_part(memory_ + Plan::kParts + 48 * slot_.index));
+      const Part part = read_part_for_warp(memory_ + Plan::kParts + 48 * slot_.index);
       SumsToAdd rows{{}, 0, 0};
       if (part.batch >= 0 && part.item < 0) {
         compute(part, full);
@@ -121,11 +127,14 @@ class Consuming {
     }
   }
 
-  // Returns 1 if this block stored the last part of the rows of the part before, else 0.
+  // Returns 1 in the warp's first lane if this block stored the last part of the rows of the part
+  // before, else 0.
   __device__ __forceinline__ int await_verdict() {
     mbarrier_wait(smem_ + Plan::judged(verdict_.index), verdict_.parity);
-    const int is_last =
-        reinterpret_cast<const volatile int*>(memory_ + Plan::kVerdicts)[verdict_.index];
+    int is_last = 0;
+    if (threadIdx.x % 32 == 0) {  // the lane that arrives for its warp
+      is_last = reinterpret_cast<const volatile int*>(memory_ + Plan::kVerdicts)[verdict_.index];
+    }
     verdict_.advance();
     return is_last;
   }

@@ -29,12 +29,17 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
     }
   }
   for (int slot = 0; slot < S::kSlots; ++slot) {
-    mbarrier_init(smem + Plan::full_part(slot), work.box_rows == 0 ? 2 : 1);
+    mbarrier_init(smem + Plan::full_part(slot), work.box_rows == 0 ? QueryLoader<S>::kThreads : 1);
     mbarrier_init(Plan::empty(smem + Plan::full_part(slot)), S::kConsumerWarps + 1);
     mbarrier_init(smem + Plan::stored(slot), S::kConsumerWarps);
     mbarrier_init(smem + Plan::judged(slot), 1);
     mbarrier_init(smem + Plan::passed(slot), 1);
     mbarrier_init(smem + Plan::free_query(slot), S::kConsumerWarps);
+  }
+  if constexpr (S::kLatent) {
+    for (int warp = 0; warp < 8; ++warp) {
+      mbarrier_init(smem + Plan::handed_over(warp / 4, warp % 4), 32);
+    }
   }
   if constexpr (kCluster > 1) {
     TakenForCluster<S>::initialise(smem);

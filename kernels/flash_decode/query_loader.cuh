@@ -16,6 +16,7 @@ template <typename S>
 class QueryLoader {
  public:
   using Plan = SmemPlan<S>;
+  static constexpr int kThreads = 64;
 
   __device__ __forceinline__ QueryLoader(const Work& work, const unsigned char* memory,
                                          unsigned smem, int thread)
@@ -33,10 +34,7 @@ class QueryLoader {
         load(part, smem_ + Plan::query(tile.index));
         tile.advance();
       }
-      __syncwarp();
-      if (thread_ % 32 == 0) {
-        mbarrier_arrive(smem_ + Plan::full_part(slot.index));
-      }
+      mbarrier_arrive(smem_ + Plan::full_part(slot.index));
       if (part.batch < 0) {
         return;
       }
@@ -47,7 +45,7 @@ class QueryLoader {
  private:
   static constexpr int kChunks = S::kHeadDim / 8;  // of 16 bytes, of a row
   enum : int { kChunksAtOnce = kChunks > 64 ? 8 : kChunks };
-  static constexpr int kRowsAtOnce = 64 / kChunksAtOnce;
+  static constexpr int kRowsAtOnce = kThreads / kChunksAtOnce;
 
   // Rows that no query fills become 0. sync: out: wgmma may read the tile
   __device__ __forceinline__ void load(const Part& part, unsigned tile) const {

@@ -21,8 +21,6 @@
 #include "flash_decode/tall_rows.cuh"
 #include "flash_decode/values_end.cuh"
 
-enum : unsigned { kFirstHandoverBarrier = 4 };  // one for each consumer that hands over
-
 // threads: the warpgroup, converged, in all functions
 template <typename S>
 class LatentConsumer : TallRows<S> {
@@ -76,7 +74,7 @@ class LatentConsumer : TallRows<S> {
         }
         hand_over(p, sums.softmax);
       } else {
-        rescale = take_over(p, sums.softmax);
+        rescale = take_over(p, sums.softmax, at.parity);
       }
       rescale_output<S>(sums.o, rescale);
       add_values(sums, p, at);
@@ -164,12 +162,13 @@ class LatentConsumer : TallRows<S> {
     st_shared_16(to + kWords * kBetween,
                  {__float_as_uint(state.reference[0]), __float_as_uint(state.reference[1]),
                   __float_as_uint(state.sum[0]), __float_as_uint(state.sum[1])});
-    named_barrier_arrive(kFirstHandoverBarrier + group_, S::kConsumers);
+    mbarrier_arrive(smem_ + Plan::handed_over(group_, own_warp()));
   }
 
   // Waits for what the other consumer hands over. Returns what becomes of O.
-  __device__ __forceinline__ Rescale take_over(Probabilities& p, SoftmaxState& state) const {
-    named_barrier_wait(kFirstHandoverBarrier + (group_ ^ 1), S::kConsumers);
+  __device__ __forceinline__ Rescale take_over(Probabilities& p, SoftmaxState& state,
+                                               unsigned parity) const {
+    mbarrier_wait(smem_ + Plan::handed_over(group_ ^ 1, own_warp()), parity);
     const unsigned from = handed_over();
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
@@ -193,6 +192,11 @@ class LatentConsumer : TallRows<S> {
     }
     state = now;
     return rescale;
+  }
+
+  // Index in the consumer.
+  __device__ __forceinline__ static int own_warp() {
+    return static_cast<int>(threadIdx.x) / 32 % 4;
   }
 
   // Where the thread's words are that are handed over.

@@ -83,8 +83,10 @@ class PackedQueue {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     const unsigned from = smem_ + Plan::tile(slot_.index());
     mbarrier_wait(full, slot_.parity());
-    const uint4 sequence = ld_shared_16(from);
-    const uint4 rest = ld_shared_16(from + 16);
+    // The lane that frees the slot reads it, and hands on what it has read.
+    const bool leads = threadIdx.x % 32 == 0;
+    const uint4 sequence = leads ? ld_shared_16(from) : make_uint4(0, 0, 0, 0);
+    const uint4 rest = leads ? ld_shared_16(from + 16) : make_uint4(0, 0, 0, 0);
     tile.batch = 0;
     tile.sequence = {uniform(sequence.x), uniform(sequence.y), uniform(sequence.z),
                      uniform(sequence.w)};
@@ -92,7 +94,7 @@ class PackedQueue {
     tile.first_row = uniform(rest.y);
     tile.last_step = uniform(rest.z);
     tile.first_step = uniform(rest.w);
-    if (threadIdx.x % 32 == 0) {
+    if (leads) {
       mbarrier_arrive(Plan::empty(full));
     }
     slot_.advance();
@@ -102,7 +104,7 @@ class PackedQueue {
  private:
   static constexpr int kNoHead = -1;
 
-  // The shuffle tells the compiler that the value is warp-uniform.
+  // Returns the first lane's value.
   static __device__ __forceinline__ int uniform(unsigned value) {
     return __shfl_sync(0xffffffffu, static_cast<int>(value), 0);
   }

@@ -135,10 +135,11 @@ class TileQueue {
   __device__ __forceinline__ int take() {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     mbarrier_wait(full, slot_.parity());
-    // Warp-uniform; the shuffle tells the compiler so.
-    const int index = __shfl_sync(
-        0xffffffffu, static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))), 0);
-    if (threadIdx.x % 32 == 0) {
+    // The lane that frees the slot reads it, and hands on what it has read once all lanes are here.
+    const bool leads = threadIdx.x % 32 == 0;
+    int index = leads ? static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))) : 0;
+    index = __shfl_sync(0xffffffffu, index, 0);
+    if (leads) {
       mbarrier_arrive(Plan::empty(full));
     }
     slot_.advance();
