@@ -22,6 +22,7 @@ struct HopperForwardConfig {
   bool dynamic;        // blocks take tiles from a counter, else each block's tiles are fixed
   bool short_first;    // the step with the last keys has only those keys, else BLOCK_N
   bool split_tail;     // the tiles that would leave a wave unfilled are split over all blocks
+  bool pack_gqa;       // a tile has the heads of a group, of fewer queries, else one head
 };
 
 #ifndef FATUNE_PACKED
@@ -29,6 +30,9 @@ struct HopperForwardConfig {
 #endif
 #ifndef FATUNE_PAGE_SIZE
 #define FATUNE_PAGE_SIZE 0
+#endif
+#ifndef FATUNE_ROW_HEADS
+#define FATUNE_ROW_HEADS 1
 #endif
 
 // Properties of the problem, from defines that family.json sets; absent ones cost nothing.
@@ -50,9 +54,19 @@ constexpr L2Policy kReused = FATUNE_L2_HINTS ? L2Policy::kEvictLast : L2Policy::
 enum ProblemExtent : int {
   kShortKeys = FATUNE_SHORT_KEYS,  // keys in the step with the last keys; 0: BLOCK_N
   kPageSize = FATUNE_PAGE_SIZE,    // keys of a page; 0: K and V are contiguous
+  kRowHeads = FATUNE_ROW_HEADS,    // heads that a query has rows of in a tile: pack_gqa
   kWindow = FATUNE_WINDOW,  // sliding window: query i sees keys with |i - j| < kWindow; 0: all
   kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // most keys after the position
 };
+
+// Returns which of a consumer's queries a row belongs to, or which of the heads in its tile.
+__device__ __forceinline__ int query_of(int row) { return row / kRowHeads; }
+__device__ __forceinline__ int head_of(int row) { return row % kRowHeads; }
+
+// Returns how far apart the queries of two rows are.
+__device__ __forceinline__ int queries_between(int row, int other) {
+  return kRowHeads == 1 ? other - row : query_of(other) - query_of(row);
+}
 
 // Whether intermediates of the steps are written out: debug_dump.cuh.
 #ifdef FATUNE_DEBUG_DUMP
@@ -89,7 +103,12 @@ struct Shape {
   enum Extent : int {
     kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim,                // of V and O
     kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V and O
-    kScoreDepth = (kHeadDim + 15) / 16 * 16                      // what wgmma sums for a score
+    kScoreDepth = (kHeadDim + 15) / 16 * 16,                     // what wgmma sums for a score
+    // A query's rows are neighbours, one for each head. Rows at the end that no query fills have a
+    // Q of zeros, and are not stored.
+    kGroupQueries = 64 / kRowHeads,         // queries of one consumer
+    kUsedRows = kGroupQueries * kRowHeads,  // rows of one consumer that a query fills
+    kBlockQueries = kConfig.NUM_MMA_GROUPS * kGroupQueries
   };
   static constexpr int kFirstKeys =
       kShortKeys > 0 ? kShortKeys : kBlockN;      // keys in a tile's first step
@@ -124,6 +143,9 @@ struct Shape {
   static_assert(!kPaged || (kCluster == 1 && !kConfig.split_tail), "one warp loads whole tiles");
   static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "what wgmma and TMA take");
   static_assert(kHeadDimV <= kHeadDim, "O is stored from the memory of Q");
+  static_assert(kRowHeads == 1 || (kConfig.pack_gqa && kRowHeads <= kGroupRows),
+                "a consumer has all heads of a query");
+  static_assert(kRowHeads == 1 || !kDumps, "dumps are of one head");
 };
 
 #endif

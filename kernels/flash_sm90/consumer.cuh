@@ -35,6 +35,7 @@ class Consumer {
         lane_(thread % 32),
         scale_log2_(score_unit(work) * 1.44269504088896340736f),
         dump_(dump_to) {
+    clear_spare_rows();
     if (S::kPingPong && S::kGroups > 1 && group_ == S::kGroups - 1) {
       pass_turn();
     }
@@ -43,7 +44,7 @@ class Consumer {
   __device__ __forceinline__ void compute_tile(const Tile& tile) {
     state_.reference[0] = state_.reference[1] = kNothingSeen;
     state_.sum[0] = state_.sum[1] = 0.0f;
-    first_row_ = tile.first_row + group_ * S::kGroupRows;
+    first_row_ = tile.first_row + group_ * S::kGroupQueries;
     if constexpr (kPacked) {
       sequence_ = sequence_of(work_, tile);
       if (first_row_ >= sequence_.seq_len) {
@@ -52,7 +53,7 @@ class Consumer {
       }
     }
     if constexpr (kSinks) {
-      sink_ = sink_of(work_, tile.head);
+      load_sinks(tile);
     }
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
@@ -86,6 +87,22 @@ class Consumer {
   // The first row of Q in the tensor's batch.
   __device__ __forceinline__ int first_query() const { return kPacked ? sequence_.first_query : 0; }
 
+  // The thread's first row in the consumer; the other one is 8 rows after it.
+  __device__ __forceinline__ int own_row() const { return 16 * warp_ + lane_ / 4; }
+
+  // Where the thread's first row stands among the keys; position: where the consumer's first query
+  // does. The order of the first sum's terms keeps machine code without pack_gqa what it was.
+  __device__ __forceinline__ int own_position(int position) const {
+    return kRowHeads == 1 ? position + 16 * warp_ + lane_ / 4 : position + query_of(own_row());
+  }
+
+  __device__ __forceinline__ void load_sinks(const Tile& tile) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      sinks_[h] = sink_of(work_, tile.head * kRowHeads + head_of(own_row() + 8 * h));
+    }
+  }
+
   // --- Turns ---
 
   static constexpr unsigned kFirstTurnBarrier = 1;                // one per consumer
@@ -115,6 +132,26 @@ class Consumer {
       }
     } else if (lane_ < S::kCluster) {
       mbarrier_arrive_at(empty, lane_);
+    }
+  }
+
+  // Sets rows of Q to 0 that no query fills. They stay so: loads leave them out, and O, which is
+  // stored from there, has zeros too. So no bits depend on what a tile before has left in them.
+  __device__ __forceinline__ void clear_spare_rows() const {
+    if constexpr (S::kUsedRows < S::kGroupRows) {
+      constexpr int kChunks = (S::kGroupRows - S::kUsedRows) * 8;  // of a panel, of 16 bytes
+      constexpr int kPanels = S::kQuerySlots * S::kPanels;
+#pragma unroll 1
+      for (int i = 32 * warp_ + lane_; i < kPanels * kChunks; i += S::kGroupThreads) {
+        const int panel = i / kChunks;
+        const int slot = panel / S::kPanels;
+        st_shared_16(smem_ + Plan::query(slot, group_) +
+                         (panel - slot * S::kPanels) * Plan::kPanelBytesQ +
+                         S::kUsedRows * Plan::kLineBytes + (i - panel * kChunks) * 16,
+                     make_uint4(0, 0, 0, 0));
+      }
+      fence_async_proxy();
+      named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
     }
   }
 
@@ -188,7 +225,7 @@ class Consumer {
         steps.first = max(position - kWindow + 1, 0) / S::kBlockN;
         steps.first = min(max(steps.first, tile.first_step), tile.last_step);
       }
-      const int last_key = position + S::kGroupRows - 1 + kKeysAfter;
+      const int last_key = position + S::kGroupQueries - 1 + kKeysAfter;
       steps.last = max(min(max(last_key, 0) / S::kBlockN, tile.last_step), steps.first);
     }
     return steps;
@@ -236,7 +273,7 @@ class Consumer {
     if constexpr (kCausal || kWindow > 0 || kRaggedKv) {
       const int position = first_row_ + keys() - queries();
       if (step_is_masked<kKeys, S>(step, position, keys())) {
-        mask_scores<kKeys, S>(s_, position + 16 * warp_ + lane_ / 4,
+        mask_scores<kKeys, S>(s_, own_position(position), own_row(),
                               step * S::kBlockN + lane_ % 4 * 2, keys());
       }
     }
@@ -338,21 +375,21 @@ class Consumer {
   // Writes O to shared memory, from where one thread of the consumer stores it; or all do, where
   // rows of the next sequence follow.
   __device__ __forceinline__ void store_output(const Tile& tile) {
-    normalise_output<S>(o_, state_, sink_, scale_log2_);
+    normalise_output<S>(o_, state_, sinks_, scale_log2_, own_row());
     if constexpr (kWritesLse) {
-      const long long head = static_cast<long long>(tile.batch) * work_.heads + tile.head;
-      store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), state_,
-                           first_row_ + 16 * warp_ + lane_ / 4, queries(), score_unit(work_),
-                           lane_);
+      const long long head =
+          (static_cast<long long>(tile.batch) * work_.heads + tile.head) * kRowHeads;
+      store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), work_.seq_len, state_,
+                           first_row_, own_row(), queries(), score_unit(work_), lane_);
     }
     const unsigned staged = smem_ + Plan::query(q_.index(), group_);
     stage_output<S>(staged, o_, warp_, lane_);
     fence_async_proxy();
     named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
     if constexpr (kPacked) {
-      if (const int rows = queries() - first_row_; rows < S::kGroupRows) {
-        copy_rows<S>(work_, staged, rows, first_query() + first_row_, tile.head,
-                     32 * warp_ + lane_);
+      if (const int rows = queries() - first_row_; rows < S::kGroupQueries) {
+        copy_rows<S>(work_, staged, rows * kRowHeads, first_query() + first_row_,
+                     tile.head * kRowHeads, 32 * warp_ + lane_);
         named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
         return;
       }
@@ -362,8 +399,8 @@ class Consumer {
       const int row = first_query() + first_row_;
       const int head = tile.head;  // the copies below refer to no `tile`, which is in registers
       const int batch = tile.batch;
-      for_each_copy<OfO::kCount, OfO::kPerCopy>([&](int panel) {
-        tma_store<kPassing>(map_o_, panel_at<S::kHeadDimV>(row, panel, head, batch),
+      for_each_copy<OfO::kCount, OfO::kQueriesPerCopy>([&](int panel) {
+        tma_store<kPassing>(map_o_, queries_at<S::kHeadDimV>(row, panel, head, batch),
                             staged + panel * Plan::kPanelBytesQ);
       });
       tma_store_commit();
@@ -389,8 +426,8 @@ class Consumer {
   const int warp_;
   const int lane_;
   const float scale_log2_;
-  float sink_;            // of the tile's head
-  int first_row_;         // this consumer's first row of the tile, counted in the sequence
+  float sinks_[2];        // of the heads of the thread's rows
+  int first_row_;         // this consumer's first query of the tile, counted in the sequence
   Sequence sequence_;     // the tile's, of a packed batch
   int stored_slot_ = -1;  // slot of Q from which O is being stored; -1: none
   Ring<S::kQuerySlots> q_;

@@ -33,41 +33,49 @@ __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::
 }
 
 // Copies the first rows of a staged tile to O. TMA would also write the others, which are rows of
-// the next sequence of a packed batch. shape:   tile: as stage_output; first_row: where the first
-// one is in O; thread: in the consumer args:    o, o_row_stride, o_head_stride threads: the
-// consumer; sync: in: the tile is staged; out: none
+// the next sequence of a packed batch.
+// shape:   tile: as stage_output; first_query, first_head: where the first row is in O; thread: in
+//          the consumer
+// args:    o, o_row_stride, o_head_stride
+// threads: the consumer; sync: in: the tile is staged; out: none
 template <typename S, typename Args>
-__device__ __forceinline__ void copy_rows(const Args& args, unsigned tile, int rows, int first_row,
-                                          int head, int thread) {
+__device__ __forceinline__ void copy_rows(const Args& args, unsigned tile, int rows,
+                                          int first_query, int first_head, int thread) {
   constexpr int kChunks = S::kHeadDimV / 8;
-  unsigned short* const to = args.o + static_cast<long long>(first_row) * args.o_row_stride +
-                             static_cast<long long>(head) * args.o_head_stride;
+  unsigned short* const to = args.o + static_cast<long long>(first_query) * args.o_row_stride +
+                             static_cast<long long>(first_head) * args.o_head_stride;
 #pragma unroll 1
   for (int i = thread; i < rows * kChunks; i += S::kGroupThreads) {
     const int row = i / kChunks;
     const int chunk = i - row * kChunks;
     const unsigned from =
         tile + chunk / 8 * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk % 8 ^ row % 8);
-    st_global_16_no_l1(to + static_cast<long long>(row) * args.o_row_stride + 8 * chunk,
+    st_global_16_no_l1(to + static_cast<long long>(query_of(row)) * args.o_row_stride +
+                           static_cast<long long>(head_of(row)) * args.o_head_stride + 8 * chunk,
                        ld_shared_16(from));
   }
 }
 
-// Adds up the sums of the row's lanes, and the head's sink, and divides O by them. A row that sees
-// no key gets 0.
+// Adds up the sums of the row's lanes, and its head's sink, and divides O by them. A row that sees
+// no key, or that no query fills, gets 0.
+// shape: row: the thread's first in the consumer; sinks: of its two rows
 template <typename S>
 __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], SoftmaxState& state,
-                                                 float sink, float scale_log2) {
+                                                 const float (&sinks)[2], float scale_log2,
+                                                 int row) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     state.sum[h] = quad_sum(state.sum[h]);
     float factor = 1.0f;
     if constexpr (kSinks) {
-      factor = add_sink(state.reference[h], state.sum[h], sink, scale_log2);
+      factor = add_sink(state.reference[h], state.sum[h], sinks[h], scale_log2);
     }
     float inverse = kRowsWithoutKeys && state.sum[h] == 0.0f ? 0.0f : 1.0f / state.sum[h];
     if constexpr (kSinks) {
       inverse *= factor;
+    }
+    if (S::kUsedRows < S::kGroupRows && row + 8 * h >= S::kUsedRows) {
+      inverse = 0.0f;
     }
 #pragma unroll
     for (int i = 2 * h; i < S::kOutputs; i += 4) {
@@ -77,16 +85,22 @@ __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], Softma
   }
 }
 
-// shape: g_lse: the head's first; row: the thread's first; rows: seq_len. After normalise_output
+// shape: g_lse: of the first query of the tile's first head; head_stride: elements; first_query: of
+//        the consumer; row: the thread's first in it; queries: seq_len. After normalise_output
 // units: score_unit: as the function of that name
 template <typename S>
-__device__ __forceinline__ void store_log_sum_exp(float* g_lse, const SoftmaxState& state, int row,
-                                                  int rows, float score_unit, int lane) {
+__device__ __forceinline__ void store_log_sum_exp(float* g_lse, int head_stride,
+                                                  const SoftmaxState& state, int first_query,
+                                                  int row, int queries, float score_unit,
+                                                  int lane) {
   constexpr float kLn2 = 0.69314718055994530942f;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    if (lane % 4 == 0 && row + 8 * h < rows) {
-      g_lse[row + 8 * h] = state.reference[h] * score_unit + lg2_approx_ftz(state.sum[h]) * kLn2;
+    const int query = first_query + query_of(row + 8 * h);
+    const bool is_spare = S::kUsedRows < S::kGroupRows && row + 8 * h >= S::kUsedRows;
+    if (lane % 4 == 0 && query < queries && !is_spare) {
+      g_lse[static_cast<long long>(head_of(row + 8 * h)) * head_stride + query] =
+          state.reference[h] * score_unit + lg2_approx_ftz(state.sum[h]) * kLn2;
     }
   }
 }

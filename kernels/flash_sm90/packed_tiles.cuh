@@ -14,9 +14,9 @@
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
-// A cursor over the tiles of a packed batch: for each unit of BLOCK_M rows the heads, which share
-// keys in the L2. The longest come first, as PackedUnits says, and under a causal mask the last
-// rows of a sequence. threads: one warp, converged, in every function
+// A cursor over the tiles of a packed batch: for each unit of a block's queries the heads, which
+// share keys in the L2. The longest come first, as PackedUnits says, and under a causal mask the
+// last rows of a sequence. threads: one warp, converged, in every function
 template <typename S, typename Args>
 class PackedTiles {
  public:
@@ -37,7 +37,7 @@ class PackedTiles {
     tile.head = index - number * args_.heads;
     tile.sequence = {of.first_query, kPaged ? of.number : of.first_key, of.seq_len, of.seq_len_kv};
     const int unit = kCausal ? after : Units::units_of(of.seq_len) - 1 - after;
-    tile.first_row = unit * S::kBlockM;
+    tile.first_row = unit * S::kBlockQueries;
     set_steps<S>(tile, tile.first_row, tile.sequence);
     return true;
   }
@@ -46,8 +46,8 @@ class PackedTiles {
   __device__ __forceinline__ int count() const { return units_.count() * args_.heads; }
 
  private:
-  enum Extent : int { kMostKeys = kWindow > 0 ? kWindow + S::kBlockM + kKeysAfter : 1 << 30 };
-  using Units = PackedUnits<S::kBlockM, kMostKeys, Args>;
+  enum Extent : int { kMostKeys = kWindow > 0 ? kWindow + S::kBlockQueries + kKeysAfter : 1 << 30 };
+  using Units = PackedUnits<S::kBlockQueries, kMostKeys, Args>;
 
   const Args& args_;
   Units units_;

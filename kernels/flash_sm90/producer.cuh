@@ -72,16 +72,16 @@ class Producer {
 #pragma unroll
     for (int group = 0; group < S::kGroups; ++group) {
       const unsigned full = smem_ + Plan::full_q(q_.index(), group);
-      claim(full, q_.parity(), Plan::kBytesQGroup);
+      claim(full, q_.parity(), Plan::kBytesQueries);
       if (!leads_warp()) {
         continue;
       }
       using OfQ = Panels<S::kHeadDim>;
-      for_each_copy<OfQ::kCount, OfQ::kPerCopy>([&](int panel) {
+      for_each_copy<OfQ::kCount, OfQ::kQueriesPerCopy>([&](int panel) {
         tma_load<kPassing>(smem_ + Plan::query(q_.index(), group) + panel * Plan::kPanelBytesQ,
                            map_q_,
-                           panel_at<S::kHeadDim>(first_query + group * S::kGroupRows, panel,
-                                                 tile.head, tile.batch),
+                           queries_at<S::kHeadDim>(first_query + group * S::kGroupQueries, panel,
+                                                   tile.head, tile.batch),
                            full);
       });
     }

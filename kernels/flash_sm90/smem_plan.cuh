@@ -17,7 +17,8 @@ struct Panels {
     // Whether panels are a dimension of the tensor map, so that one copy takes several. Else a row
     // of the map has kColumns elements, and each panel is copied alone, to where the row ends.
     kInMap = kColumns % kWidth == 0,
-    kPerCopy = kInMap ? kCount : 1
+    kPerCopy = kInMap ? kCount : 1,
+    kQueriesPerCopy = kRowHeads > 1 ? 1 : kPerCopy  // of Q and O
   };
 };
 
@@ -27,6 +28,17 @@ template <int kColumns>
 __device__ __forceinline__ Coordinates5 panel_at(int row, int panel, int head, int batch) {
   using OfRow = Panels<kColumns>;
   return {OfRow::kInMap ? 0 : panel * OfRow::kWidth, row, OfRow::kInMap ? panel : 0, head, batch};
+}
+
+// The same of Q and O. With pack_gqa a box has one panel, and `head` is the group's number.
+// shape: query: the box's first, a row of the tensor
+template <int kColumns>
+__device__ __forceinline__ Coordinates5 queries_at(int query, int panel, int head, int batch) {
+  if constexpr (kRowHeads > 1) {
+    return {panel * Panels<kColumns>::kWidth, 0, query, head, batch};
+  } else {
+    return panel_at<kColumns>(query, panel, head, batch);
+  }
 }
 
 // Calls `copy` with the first panel of each copy of kPerCopy panels. This is no loop: with one,
@@ -44,7 +56,8 @@ template <typename S>
 struct SmemPlan {
   enum Extent : unsigned {
     kLineBytes = 128,
-    kBytesV = S::kBlockN * S::kPanelsV * kLineBytes  // a tile of V
+    kBytesV = S::kBlockN * S::kPanelsV * kLineBytes,        // a tile of V
+    kBytesQueries = S::kUsedRows * S::kPanels * kLineBytes  // what a consumer's queries fill of Q
   };
   static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kPanels * kLineBytes;  // one consumer
   static constexpr unsigned kBytesQ = S::kGroups * kBytesQGroup;

@@ -16,12 +16,13 @@ struct Sequence {
   int seq_len_kv;
 };
 
-// A unit of query rows of one head, shared by the blocks of a cluster, and the steps (tiles of
-// keys) that its rows need, visited from the last to the first. There is at least one step.
+// A unit of queries of one head (with pack_gqa, of one group of heads), shared by the blocks of a
+// cluster, and the steps (tiles of keys) that they need, visited from the last to the first. There
+// is at least one step.
 struct Tile {
   int batch;
-  int head;
-  int first_row;  // first query row of this thread block, counted from the sequence's first
+  int head;       // of the query or, with pack_gqa, the group's number
+  int first_row;  // first query of this thread block, counted from the sequence's first
   int last_step;
   int first_step;
   int split = -1;  // number of the split tile if other blocks compute some of its steps; else -1
@@ -53,12 +54,12 @@ __device__ __forceinline__ const int* pages_of(const Work& work, const Tile& til
 // the warp load; else there is no other thread.
 __device__ __forceinline__ bool leads_warp() { return !kPaged || threadIdx.x % 32 == 0; }
 
-// Sets the steps that the rows of a unit need.
-// shape: unit_row: the unit's first row; of: has the sequence's seq_len and seq_len_kv
+// Sets the steps that the queries of a unit need.
+// shape: unit_row: the unit's first query; of: has the sequence's seq_len and seq_len_kv
 template <typename S, typename Lengths>
 __device__ __forceinline__ void set_steps(Tile& tile, int unit_row, const Lengths& of) {
   const int position = unit_row + of.seq_len_kv - of.seq_len;  // first query's
-  const int seen = position + S::kCluster * S::kBlockM + kKeysAfter;
+  const int seen = position + S::kCluster * S::kBlockQueries + kKeysAfter;
   const int keys = kCausal || kWindow > 0 ? min(seen, of.seq_len_kv) : of.seq_len_kv;
   tile.first_step = kWindow > 0 ? max(position - kWindow + 1, 0) / S::kBlockN : 0;
   tile.last_step = max((keys + S::kBlockN - 1) / S::kBlockN - 1, tile.first_step);
@@ -81,8 +82,8 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   Tile tile;
   tile.batch = batch_head / work.heads;
   tile.head = batch_head - tile.batch * work.heads;
-  const int unit_row = unit * (S::kCluster * S::kBlockM);
-  tile.first_row = unit_row + static_cast<int>(rank) * S::kBlockM;
+  const int unit_row = unit * (S::kCluster * S::kBlockQueries);
+  tile.first_row = unit_row + static_cast<int>(rank) * S::kBlockQueries;
   set_steps<S>(tile, unit_row, work);
   return tile;
 }

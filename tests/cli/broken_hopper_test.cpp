@@ -58,6 +58,17 @@ class BrokenHopper : public ProgramTest, public testing::WithParamInterface<Plan
         expected);
     return report["configs"][0];
   }
+
+  /// A group of seven heads, whose rows are packed: nine queries fill 63 of 64 rows.
+  json emulated_group(const std::string& mistake, ExitCode expected) {
+    const std::string config =
+        "(ws_pp, FP16, 64, 128, 32, 2, 8, 2, " + mistake + "): overlap+slots_1+cluster_1+pack_gqa";
+    const json report = fatune_json(
+        {"emulate", "--kernel-dir", kBrokenHopper, "--config", config, "--seq", "40", "--heads",
+         "7", "--kv-heads", "1", "--batch", "1", "--causal", "--format", "json"},
+        expected);
+    return report["configs"][0];
+  }
 };
 
 TEST_P(BrokenHopper, IsFoundAndNamedAtItsLine) {
@@ -113,6 +124,20 @@ TEST_F(BrokenHopper, IsRightWithoutAMistake) {
   for (const char* d_head : {"128", "72"}) {
     EXPECT_EQ(emulated("none", ExitCode::ok, d_head)["outcome"], "right") << d_head;
   }
+}
+
+TEST_F(BrokenHopper, PackedRowsThatAreTakenForQueriesAreWrong) {
+  EXPECT_EQ(emulated_group("none", ExitCode::ok)["outcome"], "right");
+  EXPECT_EQ(emulated_group("rows_as_queries", ExitCode::failed_outcomes)["outcome"],
+            "wrong_result");
+}
+
+TEST_F(BrokenHopper, RowsThatNoQueryFillsMustBeCleared) {
+  const json row = emulated_group("dirty_rows", ExitCode::failed_outcomes);
+  const json& first = row["findings"][0];
+  EXPECT_EQ(first["kind"], "uninitialised");
+  EXPECT_THAT(first["text"].get<std::string>(), HasSubstr("sQ stage 0 [row 63, col 0]"));
+  EXPECT_THAT(source_lines(first["source"]), HasSubstr("wgmma_shared<"));
 }
 
 TEST_F(BrokenHopper, KeysPastTheEndAreNamedByDebug) {

@@ -80,12 +80,70 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopperHeadDims,
                                               name_of(kProblems.at(std::get<1>(test.param))));
                          });
 
+/// Groups of two to eight heads, which divide 64 rows or leave some over: no, one or both masks,
+/// log-sum-exps, sinks, other layouts, and keys in pages.
+constexpr std::array kGroupProblems{
+    "--seq 50 --heads 4 --kv-heads 1 --batch 2 --lse",
+    "--seq 101 --heads 14 --kv-heads 2 --batch 1 --causal --lse",
+    "--seq 70 --seq-kv 333 --heads 8 --kv-heads 1 --batch 1 --causal --layout bhsd",
+    "--seq 100 --seq-kv 150 --heads 6 --kv-heads 2 --batch 1 --causal --window 64 --sinks --lse",
+    "--seq 60 --heads 5 --kv-heads 1 --batch 1 --window 20 --softcap 20",
+    "--seq 40 --seq-kv 30 --heads 6 --kv-heads 3 --batch 1 --causal --lse"};
+
+/// One problem with groups of heads, whose rows are packed.
+class EmulateHopperGroups : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulateHopperGroups() : EmulatedFamily("flash_sm90") {}
+
+  static std::vector<std::string> packed(std::vector<std::string> configs) {
+    for (std::string& config : configs) {
+      config += "+pack_gqa";
+    }
+    return configs;
+  }
+};
+
+TEST_P(EmulateHopperGroups, PackedRowsAreRight) {
+  const std::size_t problem = GetParam();
+  std::vector<std::string> configs = packed(part_of(kept("hopper_ci"), problem, 4));
+  for (const int d_head : {80, 192}) {
+    const auto others = packed(part_of(configs_of(d_head), problem, 5));
+    configs.insert(configs.end(), others.begin(), others.end());
+  }
+  expect_right(configs, words(kGroupProblems.at(problem)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopperGroups,
+                         testing::Range(std::size_t{0}, kGroupProblems.size()),
+                         [](const auto& test) { return name_of(kGroupProblems.at(test.param)); });
+
+// Sequences of any lengths end within a tile, whose other rows are of no query; so do pages.
+TEST_F(EmulateHopper, PackedRowsOfPackedBatchesAndPagesAreRight) {
+  const std::vector<std::string> configs{
+      "(ws_pp, FP16, 64, 192, 128, 2, 12, 3): "
+      "overlap+lazy+slots_2+cluster_1+persistent+dynamic+pack_gqa",
+      "(ws, BF16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1+persistent+pack_gqa"};
+  const std::string lengths = "--batch 4 --seq-lens 1,33,0,70 --causal --lse --sinks ";
+  expect_right(part_of(configs, 0, 2), words(lengths + "--heads 12 --kv-heads 4"));
+  expect_right(part_of(configs, 1, 2), words(lengths + "--heads 8 --kv-heads 2"));
+  expect_right(part_of(configs, 0, 2),
+               words("--seq 30 --seq-kv 200 --page-size 16 --heads 7 --kv-heads 1 --batch 2 "
+                     "--causal"));
+}
+
+TEST_F(EmulateHopper, PackingIsForHeadsThatShareKeys) {
+  const ProcessResult result =
+      fatune({"emulate", "--config", "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1+pack_gqa",
+              "--seq", "64", "--heads", "2", "--batch", "1", "--quiet"});
+  EXPECT_THAT(result.out, testing::HasSubstr("here each of 2 has its own"));
+}
+
 TEST_F(EmulateHopper, ASampleOfTheTuningSpaceIsRight) {
   std::vector<std::string> configs = kept("hopper");
   std::mt19937 random(20);
   std::shuffle(configs.begin(), configs.end(), random);
   configs.resize(is_exhaustive() ? 60 : 5);
-  expect_right(configs, words("--seq 300 --heads 1 --batch 1 --causal"));
+  expect_right(configs, words("--seq 150 --heads 2 --kv-heads 1 --batch 1 --causal"));
 }
 
 // The problem has more tiles than the device has SMs.

@@ -98,8 +98,8 @@ TEST_F(ProblemSizes, AreSaidToBeTooLargeForAKernelByItsOwnQuantities) {
   const ProcessResult compiled = fatune({"compile", "--config", kSizedConfigs[2], "--seq", "1",
                                          "--batch", "65535", "--heads", "65535"});
   EXPECT_EQ(compiled.exit_code, static_cast<int>(ExitCode::nothing_ranked));
-  EXPECT_THAT(compiled.out, HasSubstr("the problem is too large for it: \"batch * heads\" gives "
-                                      "4294836225, outside -2147483648 to 2147483647"));
+  EXPECT_THAT(compiled.out, HasSubstr("the problem is too large for it: \"batch * tile_heads\" "
+                                      "gives 4294836225, outside -2147483648 to 2147483647"));
 }
 
 TEST_F(ProblemSizes, OfKernelsWhoseBlocksShareTilesAreEstimated) {

@@ -9,6 +9,7 @@
 #include "flash_sm90/tile_schedule.cuh"
 
 #include "common/ptx_barrier.cuh"
+#include "common/ptx_memory.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
 
@@ -25,7 +26,9 @@ enum Mistake {  // values as in family.json
   kRegisterOverwrite,  // P's registers are written while the product with V reads them
   kTailMask,           // keys past the end are not masked
   kUnpaddedBytes,      // the producer expects the rows' own bytes, without the zeros behind them
-  kUnclippedRows       // rows of the tensor maps fill the panels, so TMA goes on past their end
+  kUnclippedRows,      // rows of the tensor maps fill the panels, so TMA goes on past their end
+  kRowsAsQueries,      // with pack_gqa, the mask takes a thread's first row for a query of its own
+  kDirtyRows           // with pack_gqa, rows of Q that no query fills are not cleared
 };
 constexpr Mistake kMistake = static_cast<Mistake>(FATUNE_MISTAKE);
 
@@ -114,6 +117,17 @@ __device__ __forceinline__ bool broken_step_is_masked(int step, int position, in
   return kMistake != kTailMask && step_is_masked<kKeys, S>(step, position, keys);
 }
 
+__device__ __forceinline__ int broken_query_of(int row) {
+  return kMistake == kRowsAsQueries ? row : query_of(row);
+}
+
+// shape: as st_shared_16
+__device__ __forceinline__ void broken_st_shared_16(unsigned shared, uint4 v) {
+  if constexpr (kMistake != kDirtyRows) {
+    st_shared_16(shared, v);
+  }
+}
+
 #define Ring BrokenRing
 #define mbarrier_wait(barrier, parity) broken_wait<Plan>(smem_, barrier, parity)
 #define wgmma_fence broken_wgmma_fence
@@ -123,4 +137,6 @@ __device__ __forceinline__ bool broken_step_is_masked(int step, int position, in
 #define fence_async_proxy broken_fence_async_proxy
 #define named_barrier_arrive broken_barrier_arrive
 #define step_is_masked broken_step_is_masked
+#define query_of broken_query_of
+#define st_shared_16 broken_st_shared_16
 #include "flash_sm90/flash_forward.cu"

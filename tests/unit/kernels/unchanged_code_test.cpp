@@ -87,13 +87,20 @@ CodeCase case_of(const FamilyCode& of, const Family& family, const Config& confi
           load_device_limits(files(), of.archs.at(index / 4 % of.archs.size()))};
 }
 
+/// Whether a configuration is for heads that share keys, which these problems have none of.
+bool packs_heads(const Family& family, const Config& config) {
+  const auto parameter = find_parameter(family, "pack_gqa");
+  return parameter && config.values.at(*parameter) != 0;
+}
+
 std::vector<CodeCase> cases_of(const FamilyCode& of, const Family& family) {
   std::vector<CodeCase> cases;
   const Binding all{{DType::fp16, DType::bf16}, {64, 128}};
   for (const char* space : of.spaces) {
-    const Plan plan = make_plan(family, load_space(files(), family, space), all);
-    for (std::size_t i = 0; i < plan.kept.size(); i += of.every) {
-      cases.push_back(case_of(of, family, plan.kept[i], cases.size()));
+    std::vector<Config> kept = make_plan(family, load_space(files(), family, space), all).kept;
+    std::erase_if(kept, [&](const Config& config) { return packs_heads(family, config); });
+    for (std::size_t i = 0; i < kept.size(); i += of.every) {
+      cases.push_back(case_of(of, family, kept[i], cases.size()));
     }
   }
   return cases;
