@@ -41,14 +41,14 @@ std::map<Group, Rows> grouped(const std::vector<TunedProblem>& rows) {
 }
 
 // Standard deviations of logarithms, as far as nothing is known of them.
-constexpr double kOfTime = 0.04;  // what the model leaves of one measured time, besides the noise
+constexpr double kOfTime = 0.015;  // what the model leaves of one measured time, besides the noise
 // Standard errors that the noise of a time counts as: 1.25 of them are that of a median, and a race
 // eliminates a configuration after few samples when these happen to be long.
-constexpr double kOfNoise = 3.0;
+constexpr double kOfNoise = 4.0;
 constexpr double kOfRow = 0.05;  // what all configurations have in common on a row: clocks, memory
 constexpr double kOfSlope = 0.02;
 constexpr double kOfLevel = 10.0;
-constexpr std::array<double, ModelTime::kParts> kOfParts{0.05, 0.1, 0.1, 0.3};
+constexpr std::array<double, ModelTime::kParts> kOfParts{0.04, 0.1, 0.1, 0.3};
 constexpr double kUsualLogClocks = 11.512925464970229;  // of 1e5
 
 constexpr Eigen::Index kParts = ModelTime::kParts;

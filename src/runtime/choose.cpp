@@ -398,13 +398,25 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
 
 NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu) : table_(table) {
   const Place place{wanted, table.gpus[gpu]};
+  // Configurations have as many rows as few queries need, and others compute too many or load keys
+  // more than once: rows of other problems come behind all that need as many.
+  const auto needs_others = [&](const NearRow& near) {
+    const Row& row = table.rows[near.row];
+    const Coordinates of_row = coordinates_of({row.problem, row.layout_bhsd}, place.gpu.sm_count);
+    return place.few_queries && of_row[kRows] != place.coordinates[kRows];
+  };
+  const auto before = [&](const NearRow& a, const NearRow& b) {
+    const bool a_others = needs_others(a);
+    const bool b_others = needs_others(b);
+    return a_others == b_others ? a < b : b_others;
+  };
   for (int index = 0; index < table.rows.count; ++index) {
     if (table.rows[index].gpu != gpu || kind_of(table.rows[index].problem) != place.kind) {
       continue;
     }
     const NearRow near = *near_row(table, index, place);
     const auto end = rows_.begin() + count_;
-    const auto behind = std::upper_bound(rows_.begin(), end, near);
+    const auto behind = std::upper_bound(rows_.begin(), end, near, before);
     if (behind == rows_.end()) {
       continue;
     }
