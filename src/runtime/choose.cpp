@@ -10,6 +10,9 @@
 namespace fatune_attention::detail {
 namespace {
 
+/// The place of the packed rows of few queries among Coordinates.
+constexpr std::size_t kRows = 0;
+
 double octaves(std::int64_t extent) { return std::log2(static_cast<double>(extent)); }
 
 bool is_this(const TunedGpu& a, const TunedGpu& b) {
@@ -62,9 +65,10 @@ std::optional<NearRow> near_row(const Table& table, int index, const Place& plac
     return std::nullopt;
   }
   const Wanted tuned{row.problem, row.layout_bhsd};
-  const Nearness found =
-      nearness(coordinates_of(tuned, row_gpu.sm_count), place.coordinates, place.few_queries);
-  NearRow near{Step::nearest, found.distance, !is_this(row_gpu, place.gpu), index};
+  const Coordinates coordinates = coordinates_of(tuned, row_gpu.sm_count);
+  const Nearness found = nearness(coordinates, place.coordinates, place.few_queries);
+  NearRow near{Step::nearest, found.distance, !is_this(row_gpu, place.gpu), index,
+               place.few_queries && coordinates[kRows] != place.coordinates[kRows]};
   near.distance.buckets += masks;
   if (masks == 0 && found.neighbours) {
     near.step = step_of_neighbour(tuned, place.wanted, near);
@@ -93,8 +97,6 @@ std::int64_t keys_seen(const Problem& problem) {
                 : problem.seq_len_kv;
 }
 
-/// The place of the packed rows among Coordinates.
-constexpr std::size_t kRows = 0;
 constexpr std::int64_t kLeastRows = 8;
 
 Coordinates coordinates_of_few(const Wanted& wanted, int sm_count) {
@@ -398,23 +400,15 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
 
 NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu) : table_(table) {
   const Place place{wanted, table.gpus[gpu]};
-  // Configurations have as many rows as few queries need, and others compute too many or load keys
-  // more than once: rows of other problems come behind all that need as many.
-  const auto needs_others = [&](const NearRow& near) {
-    const Row& row = table.rows[near.row];
-    const Coordinates of_row = coordinates_of({row.problem, row.layout_bhsd}, place.gpu.sm_count);
-    return place.few_queries && of_row[kRows] != place.coordinates[kRows];
-  };
-  const auto before = [&](const NearRow& a, const NearRow& b) {
-    const bool a_others = needs_others(a);
-    const bool b_others = needs_others(b);
-    return a_others == b_others ? a < b : b_others;
+  const auto before = [](const NearRow& a, const NearRow& b) {
+    return std::tie(a.other_packed_rows, a) < std::tie(b.other_packed_rows, b);
   };
   for (int index = 0; index < table.rows.count; ++index) {
     if (table.rows[index].gpu != gpu || kind_of(table.rows[index].problem) != place.kind) {
       continue;
     }
     const NearRow near = *near_row(table, index, place);
+    nearest_ = nearest_.row < 0 ? near : std::min(nearest_, near);
     const auto end = rows_.begin() + count_;
     const auto behind = std::upper_bound(rows_.begin(), end, near, before);
     if (behind == rows_.end()) {

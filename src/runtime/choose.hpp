@@ -72,8 +72,9 @@ struct NearRow {
   Distance distance;
   bool other_gpu = false;
   int row = -1;
+  bool other_packed_rows = false;  ///< of few queries: more or fewer; does not count in the order
 };
-bool operator<(const NearRow& a, const NearRow& b);  ///< by the members in order
+bool operator<(const NearRow& a, const NearRow& b);  ///< by the other members in order
 
 /// Returns the nearest row after `last`, or the nearest of all if `last` is null.
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
@@ -123,14 +124,16 @@ Choice best_of_row(const Table& table, const NearRow& near, Eligible& eligible) 
 /// one, else the first of its architecture. Returns -1 if there is none.
 int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu);
 
-/// The rows of a GPU and of the problem's kind that are nearest to it.
+/// The rows of a GPU and of the problem's kind that are nearest to it. With few queries, those with
+/// other packed rows come behind: configurations for these compute too many rows, or load keys more
+/// than once.
 class NearestRows {
  public:
   NearestRows(const Table& table, const Wanted& wanted, int gpu);
   /// Whether one of them has a time of the configuration.
   [[nodiscard]] bool have(int configuration) const;
   /// The distance of the nearest one. Precondition: there is one.
-  [[nodiscard]] Distance distance() const { return rows_[0].distance; }
+  [[nodiscard]] Distance distance() const { return nearest_.distance; }
 
  private:
   static constexpr int kMost = 8;
@@ -138,6 +141,7 @@ class NearestRows {
   const Table& table_;
   std::array<NearRow, kMost> rows_;
   int count_ = 0;
+  NearRow nearest_;  ///< of all, whatever its packed rows
 };
 
 /// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted:

@@ -1,0 +1,63 @@
+// Which rows say what configurations a time is predicted of.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "runtime/choose.hpp"
+
+namespace fatune_attention::detail {
+namespace {
+
+constexpr TunedGpu kGpu{"GPU A", 90, 128};
+constexpr RowConfig kOfOthers[] = {{0, 10.0, 0.0}};
+constexpr RowConfig kOfAsManyRows[] = {{1, 10.0, 0.0}};
+
+/// One query of `heads` heads, which share one of K and V: as many packed rows.
+Problem decoding(std::int64_t heads, std::int64_t keys) {
+  Problem problem;
+  problem.dtype = DType::bf16;
+  problem.batch = 16;
+  problem.heads = heads;
+  problem.kv_heads = 1;
+  problem.seq_len = 1;
+  problem.seq_len_kv = keys;
+  problem.d_head = problem.d_head_v = 128;
+  return problem;
+}
+
+/// Ten rows of 32 packed rows and about 4096 keys, and one of 16 and 65,536 keys.
+class NearestRowsOfFewQueries : public testing::Test {
+ protected:
+  NearestRowsOfFewQueries() {
+    for (std::int64_t i = 0; i < 10; ++i) {
+      rows_.push_back({0, decoding(32, 4096 + 8 * i), false, kOfOthers, 1});
+    }
+    rows_.push_back({0, decoding(16, 65536), false, kOfAsManyRows, 1});
+    table_.gpus = {&kGpu, 1};
+    table_.rows = {rows_.data(), static_cast<int>(rows_.size())};
+  }
+
+  [[nodiscard]] NearestRows of(const Problem& problem) const {
+    return {table_, {problem, false}, 0};
+  }
+
+ private:
+  std::vector<Row> rows_;
+  Table table_{};
+};
+
+TEST_F(NearestRowsOfFewQueries, BeginWithThoseOfAsManyPackedRows) {
+  const Problem twelve_heads = decoding(12, 4096);
+  EXPECT_TRUE(of(twelve_heads).have(1));
+  EXPECT_TRUE(of(twelve_heads).have(0));
+  EXPECT_FALSE(of(decoding(32, 4096)).have(1)) << "eight others are nearer";
+}
+
+TEST_F(NearestRowsOfFewQueries, AreAsFarAsTheNearestOfAll) {
+  const Distance distance = of(decoding(12, 4096)).distance();
+  EXPECT_EQ(distance.buckets, 1) << "32 rows for 16";
+  EXPECT_EQ(distance.octaves, 1.0);
+}
+
+}  // namespace
+}  // namespace fatune_attention::detail
