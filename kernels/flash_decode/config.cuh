@@ -107,8 +107,8 @@ struct SmemPlan {
     kTakenEmpty = kTakenFull + 8,
     kTaken = kTakenFull + 16
   };
-  // P of a latent consumer's warp is there: an mbarrier for each of its four warps.
-  __device__ __forceinline__ static constexpr unsigned handed_over(int group, int warp) {
+  // P of a latent consumer's warp is there: an mbarrier for each of the four warps of both.
+  __device__ __forceinline__ static constexpr unsigned full_handover(int group, int warp) {
     return kTakenFull - 64 + 8 * (4 * group + warp);
   }
   // Where the sums of two parts are added up, the mbarriers of what another block sends.

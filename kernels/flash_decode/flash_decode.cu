@@ -37,8 +37,8 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
     mbarrier_init(smem + Plan::free_query(slot), S::kConsumerWarps);
   }
   if constexpr (S::kLatent) {
-    for (int warp = 0; warp < 8; ++warp) {
-      mbarrier_init(smem + Plan::handed_over(warp / 4, warp % 4), 32);
+    for (int warp = 0; warp < S::kConsumerWarps; ++warp) {
+      mbarrier_init(smem + Plan::full_handover(warp / 4, warp % 4), 32);  // all lanes arrive
     }
   }
   if constexpr (kCluster > 1) {

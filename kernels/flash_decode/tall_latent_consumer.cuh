@@ -162,13 +162,13 @@ class LatentConsumer : TallRows<S> {
     st_shared_16(to + kWords * kBetween,
                  {__float_as_uint(state.reference[0]), __float_as_uint(state.reference[1]),
                   __float_as_uint(state.sum[0]), __float_as_uint(state.sum[1])});
-    mbarrier_arrive(smem_ + Plan::handed_over(group_, own_warp()));
+    mbarrier_arrive(smem_ + Plan::full_handover(group_, own_warp()));
   }
 
   // Waits for what the other consumer hands over. Returns what becomes of O.
   __device__ __forceinline__ Rescale take_over(Probabilities& p, SoftmaxState& state,
                                                unsigned parity) const {
-    mbarrier_wait(smem_ + Plan::handed_over(group_ ^ 1, own_warp()), parity);
+    mbarrier_wait(smem_ + Plan::full_handover(group_ ^ 1, own_warp()), parity);
     const unsigned from = handed_over();
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {

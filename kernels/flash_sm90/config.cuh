@@ -106,8 +106,8 @@ struct Shape {
     kScoreDepth = (kHeadDim + 15) / 16 * 16,                     // what wgmma sums for a score
     // A query's rows are neighbours, one for each head. Rows at the end that no query fills have a
     // Q of zeros, and are not stored.
-    kGroupQueries = 64 / kRowHeads,         // queries of one consumer
-    kUsedRows = kGroupQueries * kRowHeads,  // rows of one consumer that a query fills
+    kGroupQueries = kGroupRows / kRowHeads,  // queries of one consumer
+    kUsedRows = kGroupQueries * kRowHeads,   // rows of one consumer that a query fills
     kBlockQueries = kConfig.NUM_MMA_GROUPS * kGroupQueries
   };
   static constexpr int kFirstKeys =

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopperHeadDims,
                          });
 
 /// Groups of two to eight heads, which divide 64 rows or leave some over: no, one or both masks,
-/// log-sum-exps, sinks, other layouts, and keys in pages.
+/// log-sum-exps, sinks, a softcap, and another layout.
 constexpr std::array kGroupProblems{
     "--seq 50 --heads 4 --kv-heads 1 --batch 2 --lse",
     "--seq 101 --heads 14 --kv-heads 2 --batch 1 --causal --lse",

@@ -183,7 +183,7 @@ MISTAKES += [
            "rescale.factor[h] = 1.0f;", "wrong_result", "values mismatch",
            right_on={**LATENT_SHAPE, "--seq-kv": "64"}),
     latent("no wait for what is handed over", "tall_latent_consumer.cuh",
-           "mbarrier_wait(smem_ + Plan::handed_over(group_ ^ 1, own_warp()), parity);", "",
+           "mbarrier_wait(smem_ + Plan::full_handover(group_ ^ 1, own_warp()), parity);", "",
            "uninitialised", "reads shared memory .*, which no thread has written", "tall_latent_consumer.cuh"),
     latent("panels of the other consumer", "tall_latent_consumer.cuh", "panels = group_ * Plan::kFirstBytes", "panels = 0",
            "race", r"copies to shared memory .*, which thread \d+ .* reads, with no synchronisation"),
