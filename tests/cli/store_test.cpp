@@ -11,6 +11,7 @@ namespace fatune::testing_cli {
 namespace {
 
 using nlohmann::json;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -125,7 +126,10 @@ TEST_F(Storing, AKilledRunIsContinuedAndNothingIsMeasuredTwice) {
   const ProcessResult resumed = fatune(arguments);
   expect_ok(resumed);
   EXPECT_THAT(resumed.err, HasSubstr("continuing an interrupted run"));
-  EXPECT_EQ(stored_counts("2"), std::pair(24, before));
+  const auto [outcomes, reused] = stored_counts("2");
+  EXPECT_EQ(outcomes, 24);
+  // The journal may have every sample of the repetition that the kill interrupted.
+  EXPECT_THAT(reused, AnyOf(before, before + 1));
 }
 
 TEST_F(Storing, AnInterruptSaysHowToGoOn) {
