@@ -441,7 +441,11 @@ TunedTable restricted_to(const TunedTable& table, const std::vector<Config>& con
 }
 
 TunedTable restricted_to(const TunedTable& table, const Cover& cover) {
-  return restricted_to(table, mapped(cover.configs, &CoveringConfig::config));
+  const std::vector<Config> configs = mapped(cover.configs, &CoveringConfig::config);
+  TunedTable rest = restricted_to(table, configs);
+  std::erase_if(rest.fits,
+                [&](const FittedTime& fitted) { return !is_among(fitted.config, configs); });
+  return rest;
 }
 
 }  // namespace fatune

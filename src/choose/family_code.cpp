@@ -11,6 +11,7 @@
 #include "base/visible_text.hpp"
 #include "model/kv_lengths.hpp"
 #include "plan/expression.hpp"
+#include "plan/planner.hpp"
 #include "plan/scope.hpp"
 #include "runtime/launch_builder.hpp"
 
@@ -405,6 +406,26 @@ std::string time_function(const Family& family) {
                   body);
 }
 
+void add_case(const KernelCase& one, const Family& family, const Config& config,
+              KernelCases& cases) {
+  if (!check_valid(family, config, &one.problem, one.device)) {
+    cases.emplace(kernel_key(family, config, one.problem, *one.device), one);
+  }
+}
+
+/// Adds those of a row that has the configuration's time.
+void add_cases(const TunedProblem& row, const DeviceLimits& device, const Family& family,
+               const Config& config, const LibraryFeatures& features, KernelCases& cases) {
+  for (Problem problem : with_other_lengths(row.problem)) {
+    for (const bool lse : {row.problem.lse, !row.problem.lse}) {
+      problem.lse = lse;
+      for (Problem& form : forms_of(problem, family, features)) {
+        add_case({std::move(form), &device}, family, config, cases);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<KeyPart> key_parts(const Family& family) {
@@ -432,23 +453,25 @@ std::vector<double> kernel_key(const Family& family, const Config& config, const
 
 std::size_t key_length(const Family& family) { return 1 + key_parts(family).size(); }
 
-std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
-                                     const Config& config, const LibraryFeatures& features) {
-  std::vector<KernelCase> cases;
-  for (const TunedProblem& row : table.problems) {
-    if (!serves(table, row, config)) {
-      continue;
-    }
-    for (Problem problem : with_other_lengths(row.problem)) {
-      for (const bool lse : {row.problem.lse, !row.problem.lse}) {
-        problem.lse = lse;
-        for (Problem& form : forms_of(problem, family, features)) {
-          cases.push_back({std::move(form), &table.gpus.at(row.gpu)});
-        }
+std::vector<KernelCases> kernel_cases(const TunedTable& table, const FamilySet& families,
+                                      const std::vector<const Config*>& configs,
+                                      const LibraryFeatures& features) {
+  std::map<Config, KernelCases> own;  // of all configurations that share a fit, by without_rest()
+  for (const Config* config : configs) {
+    KernelCases& shared = own[without_rest(table, *config)];
+    for (const TunedProblem& row : table.problems) {
+      if (serves(table, row, *config)) {
+        add_cases(row, table.gpus.at(row.gpu), families.of(*config), *config, features, shared);
       }
     }
   }
-  return cases;
+  return mapped(configs, [&](const Config* config) {
+    KernelCases cases;
+    for (const auto& [key, one] : own.at(without_rest(table, *config))) {
+      add_case(one, families.of(*config), *config, cases);
+    }
+    return cases;
+  });
 }
 
 std::string cpp_string(std::string_view text) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -99,15 +100,19 @@ struct LibraryFeatures {
   std::vector<std::int64_t> page_sizes{};  ///< K and V in pages of each of these sizes
 };
 
-/// The cases that a configuration's machine code is built for: the tuned problems that have its
-/// time or whose default it is, and variants of each with other numbers of keys (that tiles divide,
-/// and one less), with as many or half as many queries, with and without log-sum-exps, with
-/// lengths of keys that differ, and with the features and their combinations, as far as the family
-/// takes them. Many of
-/// them have the same machine code: kernel_key() tells which.
-[[nodiscard]] std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
-                                                   const Config& config,
-                                                   const LibraryFeatures& features = {});
+/// The cases for which a configuration needs machine code, each of its own: by kernel_key().
+using KernelCases = std::map<std::vector<double>, KernelCase>;
+
+/// The cases for which each of a table's configurations needs machine code: the tuned problems that
+/// have its time or whose default it is, and variants of each with other numbers of keys (that
+/// tiles divide, and one less), with as many or half as many queries, with and without
+/// log-sum-exps, with lengths of keys that differ, and with the features and their combinations, as
+/// far as the family takes them; then the cases of configurations that share its fit
+/// (TunedTable::not_fitted).
+[[nodiscard]] std::vector<KernelCases> kernel_cases(const TunedTable& table,
+                                                    const FamilySet& families,
+                                                    const std::vector<const Config*>& configs,
+                                                    const LibraryFeatures& features = {});
 
 /// Makes a C++ string literal. Quotes, backslashes and bytes that do not print are escaped.
 [[nodiscard]] std::string cpp_string(std::string_view text);

@@ -189,6 +189,13 @@ std::string fits_code(const runtime::Table& table) {
   return array("Fit", "kFits", joined(items_of(table.fits), "", row_of));
 }
 
+std::string fit_keys_code(const runtime::Table& table) {
+  return array("FitKey", "kFitKeys",
+               joined(items_of(table.fit_keys), "", [](const runtime::FitKey& key) {
+                 return fmt::format("    {{{}, {}}},\n", key.like, key.rest);
+               }));
+}
+
 constexpr std::string_view kRuntime = "src/runtime/";
 constexpr std::string_view kPackage = "src/runtime/package/";
 constexpr std::string_view kTorch = "src/runtime/torch/";
@@ -214,13 +221,14 @@ std::string library_source(const Library& library) {
   text += "namespace fatune_attention::detail {\nnamespace {\n\n";
   text += families_code(library) + kernels_code(library) + configurations_code(library);
   text += gpus_code(table.table()) + rows_code(table.table()) + defaults_code(table.table());
-  text += fits_code(table.table());
+  text += fits_code(table.table()) + fit_keys_code(table.table());
   text += "}  // namespace\n\n";
   text += fmt::format(
       "const Table kTable{{{{kKernels, {}}}, {{kConfigurations, {}}}, {{kGpus, {}}}, {{kRows, "
-      "{}}}, {{kDefaults, {}}}, {{kFits, {}}}}};\n\n",
+      "{}}}, {{kDefaults, {}}}, {{kFits, {}}}, {{kFitKeys, {}}}}};\n\n",
       library.codes.size(), library.configs.size(), table.table().gpus.count,
-      table.table().rows.count, table.table().defaults.count, table.table().fits.count);
+      table.table().rows.count, table.table().defaults.count, table.table().fits.count,
+      table.table().fit_keys.count);
   return text + "}  // namespace fatune_attention::detail\n";
 }
 

@@ -85,9 +85,6 @@ class GroupFit {
       : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const KnownTime& known : *rows[i]->known) {
-        if (!known.at_least) {
-          number_of_fit_.emplace(known.config, known.like);
-        }
         fits_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
       }
     }
@@ -101,17 +98,14 @@ class GroupFit {
     }
   }
 
-  [[nodiscard]] std::map<Config, TimeFit> fits() const {
-    std::map<Config, TimeFit> fits;
-    for (const auto& [config, number] : number_of_fit_) {
-      const auto found = fits_.find(number);
-      if (found == fits_.end()) {
-        continue;
-      }
-      TimeFit& fit = fits[config];
+  /// By KnownTime::like.
+  [[nodiscard]] std::map<std::size_t, TimeFit> fits() const {
+    std::map<std::size_t, TimeFit> fits;
+    for (const auto& [number, fitted] : fits_) {
+      TimeFit& fit = fits[number];
       fit.log_us = shared_(0) - shared_(1) * kUsualLogClocks;
       fit.log_slope = 1.0 + shared_(1);
-      std::ranges::copy(found->second.parts, fit.parts.begin());
+      std::ranges::copy(fitted.parts, fit.parts.begin());
     }
     return fits;
   }
@@ -206,31 +200,52 @@ class GroupFit {
     }
   }
 
-  std::map<Config, std::size_t>
-      number_of_fit_;                   ///< KnownTime::like of configurations that were measured
   std::map<std::size_t, Fitted> fits_;  ///< by KnownTime::like
   Eigen::VectorXd shared_;              ///< level, slope, then one for each row
 };
 
-/// Adds the fits for the kinds of problems on which the configurations were measured, unless the
-/// winner of a problem of that kind has no model.
-void add_fits(const Group& group, Rows rows, std::vector<FittedTime>& fits) {
-  std::set<std::pair<runtime::Kind, Config>> measured;
+/// What was measured on problems of a kind: of each fit and of each set of the parameters that fits
+/// do not tell apart a configuration that has it.
+struct Measured {
+  std::map<std::size_t, const Config*> of_fit{};   ///< by KnownTime::like
+  std::map<std::size_t, const Config*> of_rest{};  ///< by KnownTime::rest
+};
+
+/// By kind. Kinds with a problem whose winner has no model are left out.
+std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {
+  std::map<runtime::Kind, Measured> measured;
   std::set<runtime::Kind> without_model;
   for (const TunedProblem* row : rows) {
-    for (const TunedTime& time : row->times) {
-      measured.emplace(kind_of(*row), time.config);
-    }
     if (row->known == nullptr) {
       without_model.insert(kind_of(*row));
+      continue;
+    }
+    Measured& of_kind = measured[kind_of(*row)];
+    for (const KnownTime& known : *row->known) {
+      if (row->find(known.config) != row->times.end()) {
+        of_kind.of_fit.try_emplace(known.like, &known.config);
+        of_kind.of_rest.try_emplace(known.rest, &known.config);
+      }
     }
   }
-  std::erase_if(rows, [](const TunedProblem* row) { return row->known == nullptr; });
   std::erase_if(measured, [&](const auto& one) { return without_model.contains(one.first); });
-  const std::map<Config, TimeFit> fitted = GroupFit(rows).fits();
-  for (const auto& [kind, config] : measured) {
-    if (const auto fit = fitted.find(config); fit != fitted.end()) {
-      fits.push_back({group.first, kind, config, fit->second});
+  return measured;
+}
+
+/// Adds the fits of configurations that combine what was measured on a kind of problems.
+void add_fits(const TunedTable& table, const Group& group, Rows rows,
+              std::vector<FittedTime>& fits) {
+  const std::map<runtime::Kind, Measured> measured = measured_in(rows);
+  std::erase_if(rows, [](const TunedProblem* row) { return row->known == nullptr; });
+  const std::map<std::size_t, TimeFit> fitted = GroupFit(rows).fits();
+  for (const auto& [kind, of_kind] : measured) {
+    for (const auto& [like, config] : of_kind.of_fit) {
+      for (const auto& [rest, other] : of_kind.of_rest) {
+        if (config->family == other->family) {
+          fits.push_back({group.first, kind, with_rest_of(table, *config, *other), like, rest,
+                          fitted.at(like)});
+        }
+      }
     }
   }
 }
@@ -247,19 +262,40 @@ bool is_of_other_type(const Problem& a, Problem b) {
   return same_work(a, b);
 }
 
-/// The configuration with 0 in place of what configurations with one fit may differ in: their
-/// element type, and parameters that are not fitted.
-Config without_unfitted(const Family& family, Config config) {
+/// The configuration with 0 in place of its element type, which configurations with one fit may
+/// differ in.
+Config without_dtype(const Family& family, Config config) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (family.parameters[i].binds == ProblemProperty::dtype) {
       config.values[i] = 0;
     }
   }
-  for (const std::size_t parameter : family.estimate.model->not_fitted) {
-    config.values.at(parameter) = 0;
-  }
   return config;
 }
+
+/// Numbers what fits tell apart of configurations, and the rest.
+class FitNumbers {
+ public:
+  explicit FitNumbers(const TunedTable& table) : table_(table) {}
+
+  void number(const Family& family, KnownTime& known) {
+    const Config fitted = without_rest(table_, known.config);
+    const Config zeros{family.name, std::vector<std::int64_t>(known.config.values.size())};
+    known.like = number_of(without_dtype(family, fitted), fits_);
+    known.rest = number_of(with_rest_of(table_, zeros, known.config), rests_);
+  }
+
+ private:
+  using Numbers = std::map<Config, std::size_t>;
+
+  static std::size_t number_of(const Config& config, Numbers& numbers) {
+    return numbers.try_emplace(config, numbers.size()).first->second;
+  }
+
+  const TunedTable& table_;
+  Numbers fits_;
+  Numbers rests_;
+};
 
 /// Says how long configurations without a time take at least, which are taken to have lost the
 /// race.
@@ -297,7 +333,12 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
       raced[race_of(row)].insert(time.config);
     }
   }
-  std::map<Config, std::size_t> fits;
+  for (const Family& family : families.all()) {
+    if (family.estimate.model) {
+      table.not_fitted[family.name] = family.estimate.model->not_fitted;
+    }
+  }
+  FitNumbers numbers(table);
   for (TunedProblem& row : table.problems) {
     if (!families.of(row.times.front().config).estimate.model) {
       continue;
@@ -316,9 +357,9 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
                              ? std::nullopt
                              : find_model_time({family, config, row.problem, device});
       if (model) {
-        const auto like = fits.try_emplace(without_unfitted(family, config), fits.size()).first;
-        known.push_back({config, like->second, *model, lost ? slowest_us : time->time_us, lost,
+        known.push_back({config, 0, 0, *model, lost ? slowest_us : time->time_us, lost,
                          noise_of(row.times.front(), lost ? 1 : time->samples)});
+        numbers.number(family, known.back());
       }
     }
     bound_lost(row, known);
@@ -326,25 +367,24 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
   }
 }
 
-std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows) {
+std::vector<FittedTime> fit_times(const TunedTable& table) {
   std::vector<FittedTime> fits;
-  for (const auto& [group, of_group] : grouped(rows)) {
-    add_fits(group, of_group, fits);
+  for (const auto& [group, of_group] : grouped(table.problems)) {
+    add_fits(table, group, of_group, fits);
   }
   return fits;
 }
 
-std::vector<FittedTime> fit_times_without(const std::vector<TunedProblem>& rows,
-                                          const TunedProblem& row) {
+std::vector<FittedTime> fit_times_without(const TunedTable& table, const TunedProblem& row) {
   const Group group = group_of(row);
   Rows others;
-  for (const TunedProblem& other : rows) {
+  for (const TunedProblem& other : table.problems) {
     if (group_of(other) == group && !is_of_other_type(row.problem, other.problem)) {
       others.push_back(&other);
     }
   }
   std::vector<FittedTime> fits;
-  add_fits(group, others, fits);
+  add_fits(table, group, others, fits);
   return fits;
 }
 

@@ -19,14 +19,15 @@ void add_model_times(TunedTable& table, const FamilySet& families);
 
 /// Fits the times of configurations, those of all problems with the same head dimensions, few
 /// queries or more, and so on, of any mask and element type, on each GPU, to what is known of them,
-/// by least squares of logarithms (docs/export.md has the method). A configuration has a fit for
-/// each kind of problems on which it was measured, unless the winner of such a problem has no
-/// model.
-[[nodiscard]] std::vector<FittedTime> fit_times(const std::vector<TunedProblem>& rows);
+/// by least squares of logarithms (docs/export.md has the method). For each kind of problems,
+/// configurations have a fit that combine the parameters that fits tell apart of one that was
+/// measured on it with the other parameters of any that was (TunedTable::not_fitted); none has if
+/// the winner of such a problem has no model.
+[[nodiscard]] std::vector<FittedTime> fit_times(const TunedTable& table);
 
 /// The fits that the row has a part in, as if it had not been tuned, nor the same problem of the
 /// other element type.
-[[nodiscard]] std::vector<FittedTime> fit_times_without(const std::vector<TunedProblem>& rows,
+[[nodiscard]] std::vector<FittedTime> fit_times_without(const TunedTable& table,
                                                         const TunedProblem& row);
 
 }  // namespace fatune

@@ -12,6 +12,7 @@
 #include "choose/time_fit.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
@@ -60,21 +61,12 @@ class Eligibility {
   std::string first_reason_;
 };
 
-std::string short_form_in(const TunedTable& table, const Config& config) {
-  for (const TunedProblem& row : table.problems) {
-    if (const auto time = row.find(config); time != row.times.end()) {
-      return time->short_form;
-    }
-  }
-  return {};
-}
-
 TunedChoice choice_of(const TunedTable& table, const RuntimeTable& runtime_table,
-                      const runtime::Choice& choice) {
+                      const runtime::Choice& choice, const ConfigRules& rules) {
   if (choice.step == ChoiceStep::predicted) {
     const Config& config =
         *runtime_table.configs().at(static_cast<std::size_t>(choice.configuration));
-    TunedChoice predicted{choice.step, config, short_form_in(table, config)};
+    TunedChoice predicted{choice.step, config, rules.short_form(config)};
     predicted.predicted_us = choice.predicted_us;
     return predicted;
   }
@@ -233,7 +225,7 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
       [&](int configuration, ModelTime& time) {
         return eligibility.find_time(config(configuration), time);
       });
-  TunedChoice chosen = choice_of(table, runtime_table, choice);
+  TunedChoice chosen = choice_of(table, runtime_table, choice, rules);
   if (chosen.step == ChoiceStep::predicted) {
     chosen.distance = distance_of_fits(runtime_table.table(), wanted, runtime_gpu(model));
   }
@@ -276,7 +268,8 @@ ConfigRules families_say(const FamilySet& families) {
           },
           [&families](const Config& config, const Problem& problem, const DeviceLimits& device) {
             return find_model_time({families.of(config), config, problem, device});
-          }};
+          },
+          [&families](const Config& config) { return short_form(families.of(config), config); }};
 }
 
 std::vector<LeftOut> leave_one_out(const TunedTable& table, const ConfigRules& rules,

@@ -70,12 +70,14 @@ struct ConfigRules {
   /// Evaluates the model of a configuration's time; nothing: its family has none.
   std::function<std::optional<ModelTime>(const Config&, const Problem&, const DeviceLimits&)>
       model_time;
+  /// The short form of a configuration whose time is predicted: no row may have it.
+  std::function<std::string(const Config&)> short_form;
 
   template <std::convertible_to<WhyNot> Rule>
   ConfigRules(Rule rule)  // NOLINT(google-explicit-constructor): without models
       : why_not(std::move(rule)) {}
-  ConfigRules(WhyNot of, decltype(model_time) model)
-      : why_not(std::move(of)), model_time(std::move(model)) {}
+  ConfigRules(WhyNot of, decltype(model_time) model, decltype(short_form) text)
+      : why_not(std::move(of)), model_time(std::move(model)), short_form(std::move(text)) {}
 };
 
 /// The configuration that an exported library chooses for a problem on a device

@@ -157,6 +157,20 @@ runtime::Kind kernel_kind(const runtime::Kind& kind) {
   return alike;
 }
 
+Config with_rest_of(const TunedTable& table, Config config, const Config& other) {
+  if (const auto* parameters = value_at(table.not_fitted, config.family)) {
+    for (const std::size_t parameter : *parameters) {
+      config.values.at(parameter) = other.values.at(parameter);
+    }
+  }
+  return config;
+}
+
+Config without_rest(const TunedTable& table, const Config& config) {
+  return with_rest_of(table, config,
+                      {config.family, std::vector<std::int64_t>(config.values.size())});
+}
+
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
 
 bool is_default_of(const DefaultConfig& known, const TunedProblem& row) {
@@ -173,7 +187,7 @@ void finish_table(TunedTable& table) {
   }
   rows.erase(std::unique(rows.begin(), rows.end(), clash), rows.end());
   table.defaults = choose_defaults(table.problems);
-  table.fits = fit_times(table.problems);
+  table.fits = fit_times(table);
 }
 
 TunedTable without_row(const TunedTable& table, std::size_t row) {
@@ -182,6 +196,7 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   TunedTable rest;
   rest.origins = table.origins;
   rest.gpus = table.gpus;
+  rest.not_fitted = table.not_fitted;
   rest.defaults = table.defaults;
   rest.problems = filtered(table.problems, [&](const TunedProblem& other) {
     return &other != &left_out && kernel_kind(other) == kind;
@@ -190,7 +205,7 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   rest.fits = filtered(table.fits, [&](const FittedTime& fitted) {
     return fitted.gpu != left_out.gpu && kernel_kind(fitted.kind) == kind;
   });
-  append(rest.fits, fit_times_without(rest.problems, left_out));
+  append(rest.fits, fit_times_without(rest, left_out));
   return rest;
 }
 
@@ -245,12 +260,17 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
                          known.d_head_v, known.causal, known.few_queries, index_of(known.config)});
   }
   for (const FittedTime& fitted : table.fits) {
-    fits_.push_back({gpu_indices.at(fitted.gpu), fitted.kind, index_of(fitted.config), fitted.fit});
+    const int configuration = index_of(fitted.config);
+    fits_.push_back({gpu_indices.at(fitted.gpu), fitted.kind, configuration, fitted.fit});
+    fit_keys_.resize(configs_.size(), {-1, -1});
+    fit_keys_[static_cast<std::size_t>(configuration)] = {static_cast<int>(fitted.like),
+                                                          static_cast<int>(fitted.rest)};
   }
   table_.gpus = list_of(gpus_);
   table_.rows = list_of(rows_);
   table_.defaults = list_of(defaults_);
   table_.fits = list_of(fits_);
+  table_.fit_keys = list_of(fit_keys_);
 }
 
 int RuntimeTable::index_of(const Config& config) {

@@ -45,6 +45,7 @@ struct TunedTime {
 struct KnownTime {
   Config config;
   std::size_t like = 0;  ///< the number of its fit, which configurations like it share
+  std::size_t rest = 0;  ///< the number of its values of parameters that fits do not tell apart
   fatune_attention::detail::ModelTime model;
   double us = 0.0;
   bool at_least = false;  ///< its time is not known, but it lost the race: it takes this or longer
@@ -106,7 +107,9 @@ struct DefaultConfig {
 struct FittedTime {
   GpuModel gpu;
   fatune_attention::detail::Kind kind;
-  Config config;
+  Config config;         ///< it may itself not have been measured
+  std::size_t like = 0;  ///< as in KnownTime
+  std::size_t rest = 0;
   fatune_attention::detail::TimeFit fit;
 };
 
@@ -116,9 +119,19 @@ struct TunedTable {
   std::map<GpuModel, DeviceLimits> gpus;
   std::vector<TunedProblem> problems;  ///< sorted by GPU, type, d_head, mask, length; each once
   std::vector<DefaultConfig> defaults;
-  std::vector<FittedTime> fits{};  ///< fit_times() of the rows
+  /// Parameters of families that fits do not tell apart. Set by add_model_times().
+  std::map<std::string, std::vector<std::size_t>> not_fitted{};
+  std::vector<FittedTime> fits{};  ///< fit_times()
   std::vector<SkippedResult> skipped;
 };
+
+/// The configuration with the other one's values of the parameters that fits do not tell apart.
+/// Both are of one family.
+[[nodiscard]] Config with_rest_of(const TunedTable& table, Config config, const Config& other);
+
+/// The configuration with 0 for each of these parameters: the same for configurations that share a
+/// fit.
+[[nodiscard]] Config without_rest(const TunedTable& table, const Config& config);
 
 /// Whether a kernel does the same work on two problems: the scale of the scores is an argument.
 [[nodiscard]] bool same_work(const Problem& a, const Problem& b);
@@ -171,6 +184,7 @@ class RuntimeTable {
   std::vector<fatune_attention::detail::Row> rows_;
   std::vector<fatune_attention::detail::Default> defaults_;
   std::vector<fatune_attention::detail::Fit> fits_;
+  std::vector<fatune_attention::detail::FitKey> fit_keys_;
   fatune_attention::detail::Table table_{};
 };
 

@@ -157,19 +157,19 @@ Estimated scaled(Estimated estimated, double factor) {
 
 Estimated estimate(const TimeModel& model, double device_memory_bytes, const DeviceLimits& limits) {
   const double clocks_per_us = limits.clock_khz / 1e3;
-  const auto share =
-      fatune_attention::detail::busiest_share(model.schedule, model.tile_clocks, model.step_clocks);
+  const auto shares =
+      fatune_attention::detail::tile_shares(model.schedule, model.tile_clocks, model.step_clocks);
   Estimated result;
   result.from = EstimateSource::calibration;
-  result.terms = {{"steps", share.steps * model.step_clocks / clocks_per_us},
-                  {"tiles", share.tiles * model.tile_clocks / clocks_per_us},
+  result.terms = {{"steps", shares.last().steps * model.step_clocks / clocks_per_us},
+                  {"tiles", shares.last().tiles * model.tile_clocks / clocks_per_us},
                   {"launch", model.launch_clocks / clocks_per_us}};
   for (const EstimateTerm& term : result.terms) {
     result.estimate_us += term.us;
   }
   const double without_wait_us = result.estimate_us;
   result.estimate_us =
-      std::max(fatune_attention::detail::total_clocks(model, share) / clocks_per_us,
+      std::max(fatune_attention::detail::model_time(model, shares).clocks / clocks_per_us,
                memory_us(device_memory_bytes, limits.memory_gbps));
   result.terms.push_back({"memory_wait", result.estimate_us - without_wait_us});
   return result;

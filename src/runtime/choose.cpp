@@ -420,12 +420,20 @@ NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu) : ta
   }
 }
 
-bool NearestRows::have(int configuration) const {
+template <typename IsIt>
+bool NearestRows::any(IsIt is_it) const {
   return std::any_of(rows_.begin(), rows_.begin() + count_, [&](const NearRow& near) {
     const Row& row = table_.rows[near.row];
-    return std::any_of(row.configs, row.configs + row.config_count,
-                       [&](const RowConfig& one) { return one.configuration == configuration; });
+    return std::any_of(row.configs, row.configs + row.config_count, [&](const RowConfig& one) {
+      return is_it(table_.fit_keys[one.configuration]);
+    });
   });
+}
+
+bool NearestRows::have(int configuration) const {
+  const FitKey& key = table_.fit_keys[configuration];
+  return any([&](const FitKey& near) { return near.like == key.like; }) &&
+         any([&](const FitKey& near) { return near.rest == key.rest; });
 }
 
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {

@@ -130,13 +130,18 @@ int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu);
 class NearestRows {
  public:
   NearestRows(const Table& table, const Wanted& wanted, int gpu);
-  /// Whether one of them has a time of the configuration.
+  /// Whether they have times of configurations that share the configuration's fit, and of some that
+  /// are equal to it in what fits do not tell apart. Its own time may be on none of them.
   [[nodiscard]] bool have(int configuration) const;
   /// The distance of the nearest one. Precondition: there is one.
   [[nodiscard]] Distance distance() const { return nearest_.distance; }
 
  private:
   static constexpr int kMost = 8;
+
+  /// Whether `is_it` holds for the key of one of their configurations.
+  template <typename IsIt>
+  [[nodiscard]] bool any(IsIt is_it) const;
 
   const Table& table_;
   std::array<NearRow, kMost> rows_;
@@ -145,9 +150,10 @@ class NearestRows {
 };
 
 /// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted:
-/// those that are among the fastest of one of the nearest rows. Of others, which may have been slow
-/// there, a model that is a little wrong would choose some. `find_time(configuration, time)`
-/// returns whether the configuration can be used, and its family has a model, which it evaluates.
+/// those that combine what is among the fastest on the nearest rows (NearestRows::have()). Of
+/// others, which may have been slow there, a model that is a little wrong would choose some.
+/// `find_time(configuration, time)` returns whether the configuration can be used, and its family
+/// has a model, which it evaluates.
 template <typename FindTime, typename Use>
 void for_each_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         FindTime& find_time, Use use) {

@@ -99,6 +99,13 @@ struct Default {
 /// causal, and whether they have a window.
 using Kind = std::array<std::int64_t, 8>;
 
+/// What the fit of a configuration tells apart, and what it does not: parameters such as the length
+/// of parts, of which the model of its family says all.
+struct FitKey {
+  int like;  ///< the same for configurations that share a fit; -1: this one has none
+  int rest;  ///< the same for those that are equal in the parameters that fits do not tell apart
+};
+
 /// What measured times on a GPU say of a configuration's time on problems of a kind.
 struct Fit {
   int gpu;
@@ -122,6 +129,7 @@ struct Table {
   List<Row> rows;
   List<Default> defaults;
   List<Fit> fits;
+  List<FitKey> fit_keys;  ///< of each configuration, if there are fits
 };
 
 /// Defined by the generated source.

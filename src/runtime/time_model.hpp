@@ -54,29 +54,46 @@ struct TimeModel {
 
 /// What one SM computes.
 struct TileShare {
-  double tiles = 0.0;
-  double steps = 0.0;
+  double tiles;
+  double steps;
 };
 
-/// The share of the SM that finishes last, if a tile takes `tile_clocks` and each of its steps
-/// `step_clocks`. Of more than 1024 tiles of different lengths, the first are taken to be shared
+/// What all SMs compute: groups of SMs that compute the same, those that finish first before
+/// others.
+struct TileShares {
+  static constexpr int kMostSms = 1024;
+
+  struct Group {
+    TileShare share;
+    std::int64_t sms;
+  };
+
+  std::array<Group, kMostSms> groups;  ///< those behind `count` mean nothing
+  int count = 0;                       ///< at least 1
+
+  [[nodiscard]] const TileShare& last() const {
+    return groups[static_cast<std::size_t>(count - 1)].share;
+  }
+};
+
+/// How SMs share the tiles if a tile takes `tile_clocks` and each of its steps `step_clocks`. Of
+/// more than 1024 tiles of different lengths, those before the last 1024 are taken to be shared
 /// evenly, unless they are computed in turn; of more than 65536, all are.
-TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double step_clocks);
+TileShares tile_shares(const TileSchedule& schedule, double tile_clocks, double step_clocks);
 
-/// The clocks of a launch, the last SM of which has this share: the cubes of the tiles' clocks and
-/// of the memory's are added up, so that the greater of the two decides where they differ much.
-double total_clocks(const TimeModel& model, const TileShare& last);
-
-/// The clocks of a launch by its model, and the parts of them that measured times correct.
+/// The clocks of a launch by its model, and the parts of them that measured times correct. From the
+/// time at which one SM finishes to that at which the next one does, memory gives what the SMs that
+/// still compute read. The sixth powers of the tiles' clocks and of the memory's are added up, so
+/// that the greater of the two decides where they differ much.
 struct ModelTime {
   static constexpr std::size_t kParts = 4;
 
   double clocks = 0.0;
-  /// 1, and parts of the clocks: of tiles, of the launch, and of what the SM that finishes last has
-  /// to do more than the mean. Where memory has a share in the time, those of the tiles are by how
-  /// much their clocks change it.
+  /// 1, and parts of the clocks: by how much those of tiles change them, those of the launch, and
+  /// those that would not pass if SMs shared the tiles evenly.
   std::array<double, kParts> parts{};
 };
+ModelTime model_time(const TimeModel& model, const TileShares& shares);
 ModelTime model_time(const TimeModel& model);
 
 /// A configuration's time on one GPU as measured times say it: the logarithm of its microseconds is

@@ -235,28 +235,6 @@ ExitCode export_files(const ExportOptions& options) {
   return ExitCode::ok;
 }
 
-/// The kernels of one configuration, and the compile request of each, in the same order.
-struct Wanted {
-  LibraryConfig config;
-  std::vector<CompileRequest> requests;
-};
-
-Wanted wanted_kernels(const TunedTable& table, const Family& family, const Config& config,
-                      const LibraryFeatures& features) {
-  Wanted wanted{{config, {}}, {}};
-  std::map<std::vector<double>, KernelCase> by_key;
-  for (const KernelCase& one : kernel_cases(table, family, config, features)) {
-    if (!check_valid(family, config, &one.problem, one.device)) {
-      by_key.emplace(kernel_key(family, config, one.problem, *one.device), one);
-    }
-  }
-  for (const auto& [key, one] : by_key) {
-    wanted.config.kernels.push_back({key, 0});
-    wanted.requests.push_back(compile_request({family, config, one.problem, *one.device}));
-  }
-  return wanted;
-}
-
 /// Machine code by its hash, so that equal code is stored once.
 class Codes {
  public:
@@ -305,14 +283,21 @@ Library build_library(const TunedTable& table, const FamilySet& families,
   Library library{families, table, {}, {}};
   std::vector<CompileRequest> requests;
   const RuntimeTable runtime_table(table);
-  for (const Config* config : runtime_table.configs()) {
-    check_exportable(families.of(*config));
-    Wanted wanted = wanted_kernels(table, families.of(*config), *config, options.features);
-    library.configs.push_back(std::move(wanted.config));
-    std::ranges::move(wanted.requests, std::back_inserter(requests));
+  const std::vector<const Config*>& configs = runtime_table.configs();
+  const auto cases = kernel_cases(table, families, configs, options.features);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const Family& family = families.of(*configs[i]);
+    check_exportable(family);
+    LibraryConfig& made = library.configs.emplace_back(LibraryConfig{*configs[i], {}});
+    for (const auto& [key, one] : cases[i]) {
+      made.kernels.push_back({key, 0});
+      requests.push_back(compile_request({family, *configs[i], one.problem, *one.device}));
+    }
   }
-  print_note(options.output, fmt::format("compiling {} kernels of {} configurations",
-                                         requests.size(), library.configs.size()));
+  const auto keys = mapped(requests, artifact_key);
+  print_note(options.output,
+             fmt::format("compiling {} kernels of {} configurations",
+                         std::set(keys.begin(), keys.end()).size(), library.configs.size()));
   const auto results = compile_all(requests, options.compile, open_cache(options.compile).get());
   Codes codes;
   std::size_t next = 0;

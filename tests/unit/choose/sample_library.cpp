@@ -111,21 +111,19 @@ Library library_of(const FamilySet& families, const TunedTable& table) {
   Library library{families, table, {}, {}};
   const RuntimeTable runtime_table(table);
   std::map<std::string, std::size_t> codes;
-  for (const Config* config : runtime_table.configs()) {
-    const Family& family = families.of(*config);
-    std::map<std::vector<double>, std::size_t> by_key;
-    for (const KernelCase& one : kernel_cases(table, family, *config, kFeatures)) {
-      const CompileRequest request = compile_request({family, *config, one.problem, *one.device});
+  const std::vector<const Config*>& configs = runtime_table.configs();
+  const auto cases = kernel_cases(table, families, configs, kFeatures);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    LibraryConfig& made = library.configs.emplace_back(LibraryConfig{*configs[i], {}});
+    for (const auto& [key, one] : cases[i]) {
+      const CompileRequest request =
+          compile_request({families.of(*configs[i]), *configs[i], one.problem, *one.device});
       const auto [known, is_new] = codes.try_emplace(artifact_key(request), library.codes.size());
       if (is_new) {
         library.codes.push_back({std::make_shared<const Artifact>(fake_artifact(request)),
                                  known->first, one.device->arch});
       }
-      by_key.emplace(kernel_key(family, *config, one.problem, *one.device), known->second);
-    }
-    LibraryConfig& made = library.configs.emplace_back(LibraryConfig{*config, {}});
-    for (const auto& [key, code] : by_key) {
-      made.kernels.push_back({key, code});
+      made.kernels.push_back({key, known->second});
     }
   }
   return library;

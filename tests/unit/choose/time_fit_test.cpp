@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/ranges.hpp"
+#include "choose/cover.hpp"
 #include "choose/tuned_choice.hpp"
 #include "unit/choose/table_samples.hpp"
 
@@ -38,7 +43,7 @@ TunedProblem row_of(std::int64_t seq_len, std::initializer_list<int> numbers) {
   std::vector<KnownTime> known;
   for (const int number : numbers) {
     times.emplace_back(number, true_us(number, seq_len));
-    known.push_back({config(number), static_cast<std::size_t>(number), model_on(seq_len),
+    known.push_back({config(number), static_cast<std::size_t>(number), 0, model_on(seq_len),
                      times.back().second, false});
   }
   std::ranges::sort(times, {}, &std::pair<int, double>::second);
@@ -56,9 +61,11 @@ TunedTable table_of(std::initializer_list<std::int64_t> lengths) {
 }
 
 ConfigRules rules() {
-  return {samples::anything_goes(), [](const Config&, const Problem& problem, const DeviceLimits&) {
+  return {samples::anything_goes(),
+          [](const Config&, const Problem& problem, const DeviceLimits&) {
             return std::optional(model_on(problem.seq_len));
-          }};
+          },
+          [](const Config& config) { return fmt::format("c{}", config.values[0]); }};
 }
 
 const fatune_attention::detail::TimeFit* fit_of(const TunedTable& table, int number) {
@@ -126,7 +133,7 @@ TEST(TimeFit, WhatLostARaceIsPredictedToLoseIt) {
       rows.push_back(row_of(seq_len, {1}));
       std::vector<KnownTime> known = *rows.back().known;
       if (has_losses) {
-        known.push_back({config(4), 4, model_on(seq_len), 1.1 * true_us(1, seq_len), true});
+        known.push_back({config(4), 4, 0, model_on(seq_len), 1.1 * true_us(1, seq_len), true});
       }
       rows.back().known = std::make_shared<const std::vector<KnownTime>>(known);
     }
@@ -137,6 +144,70 @@ TEST(TimeFit, WhatLostARaceIsPredictedToLoseIt) {
   };
   EXPECT_EQ(chosen_on(table_with(false)), "c4");
   EXPECT_EQ(chosen_on(table_with(true)), "c1");
+}
+
+/// A row with the times of configurations of two parameters: the first, from 1, has a fit. The
+/// second shortens times by a percent for each, as the model says.
+TunedProblem row_of_pairs(std::int64_t seq_len,
+                          std::initializer_list<std::pair<int, int>> configs) {
+  TunedProblem row{model_of(samples::gpu()), problem(seq_len), {}, 0};
+  std::vector<KnownTime> known;
+  for (const auto& [like, rest] : configs) {
+    ModelTime model = model_on(seq_len);
+    model.clocks *= 1.0 - 0.01 * rest;
+    const double us = 2e-3 * model.clocks * (1.0 + 0.1 * (like - 1));
+    const Config config{"pairs", {like, rest}};
+    row.times.push_back({config, fmt::format("c{}", like), us, 0.0, 1, "gpu", false});
+    known.push_back(
+        {config, static_cast<std::size_t>(like), static_cast<std::size_t>(rest), model, us, false});
+  }
+  row.known = std::make_shared<const std::vector<KnownTime>>(known);
+  return row;
+}
+
+ConfigRules rules_of_pairs() {
+  return {samples::anything_goes(),
+          [](const Config& config, const Problem& problem, const DeviceLimits&) {
+            ModelTime model = model_on(problem.seq_len);
+            model.clocks *= 1.0 - 0.01 * static_cast<double>(config.values[1]);
+            return std::optional(model);
+          },
+          [](const Config& config) {
+            return fmt::format("c{} p{}", config.values[0], config.values[1]);
+          }};
+}
+
+/// The first has the faster code with the slower rest.
+TunedTable table_of_pairs() {
+  TunedTable table;
+  table.not_fitted["pairs"] = {1};
+  table.gpus[model_of(samples::gpu())] = samples::gpu();
+  for (const std::int64_t seq_len : {512, 1024, 2048, 4096}) {
+    table.problems.push_back(row_of_pairs(seq_len, {{1, 0}, {2, 5}}));
+  }
+  finish_table(table);
+  return table;
+}
+
+TEST(TimeFit, CombinesWhatFitsTellApartWithTheRestOfOthers) {
+  const TunedTable table = table_of_pairs();
+  ASSERT_EQ(table.fits.size(), 4U);
+  const TunedChoice choice = choose_tuned(table, problem(3000), samples::gpu(), rules_of_pairs());
+  EXPECT_EQ(choice.step, ChoiceStep::predicted);
+  EXPECT_EQ(choice.config, (Config{"pairs", {1, 5}})) << "no row has its time";
+  EXPECT_EQ(choice.short_form, "c1 p5");
+  EXPECT_NEAR(*choice.predicted_us, 2e-3 * 0.95 * model_on(3000).clocks, 3.0);
+}
+
+TEST(TimeFit, OfACoverCombinesNothing) {
+  const TunedTable table = table_of_pairs();
+  Cover cover;
+  cover.configs = {{{"pairs", {1, 0}}, {}, 2, 0.0, 0.0}, {{"pairs", {2, 5}}, {}, 2, 0.0, 0.0}};
+  const TunedTable covered = restricted_to(table, cover);
+  EXPECT_EQ(covered.fits.size(), 2U);
+  EXPECT_EQ(choose_tuned(covered, problem(3000), samples::gpu(), rules_of_pairs()).config,
+            (Config{"pairs", {1, 0}}));
+  EXPECT_EQ(RuntimeTable(covered).configs().size(), 2U);
 }
 
 TEST(TimeFit, ATimeOfFewSpreadSamplesSaysLess) {

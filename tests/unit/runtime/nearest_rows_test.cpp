@@ -11,6 +11,8 @@ namespace {
 constexpr TunedGpu kGpu{"GPU A", 90, 128};
 constexpr RowConfig kOfOthers[] = {{0, 10.0, 0.0}};
 constexpr RowConfig kOfAsManyRows[] = {{1, 10.0, 0.0}};
+/// Configuration 2 shares the fit of 0, and has the other parameters of 1. 3 has others than both.
+constexpr FitKey kFitKeys[] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}};
 
 /// One query of `heads` heads, which share one of K and V: as many packed rows.
 Problem decoding(std::int64_t heads, std::int64_t keys) {
@@ -35,6 +37,7 @@ class NearestRowsOfFewQueries : public testing::Test {
     rows_.push_back({0, decoding(16, 65536), false, kOfAsManyRows, 1});
     table_.gpus = {&kGpu, 1};
     table_.rows = {rows_.data(), static_cast<int>(rows_.size())};
+    table_.fit_keys = {kFitKeys, 4};
   }
 
   [[nodiscard]] NearestRows of(const Problem& problem) const {
@@ -51,6 +54,13 @@ TEST_F(NearestRowsOfFewQueries, BeginWithThoseOfAsManyPackedRows) {
   EXPECT_TRUE(of(twelve_heads).have(1));
   EXPECT_TRUE(of(twelve_heads).have(0));
   EXPECT_FALSE(of(decoding(32, 4096)).have(1)) << "eight others are nearer";
+}
+
+TEST_F(NearestRowsOfFewQueries, HaveWhatCombinesTheirConfigurations) {
+  const Problem twelve_heads = decoding(12, 4096);
+  EXPECT_TRUE(of(twelve_heads).have(2));
+  EXPECT_FALSE(of(twelve_heads).have(3));
+  EXPECT_FALSE(of(decoding(32, 4096)).have(2)) << "none of the nearest has its other parameters";
 }
 
 TEST_F(NearestRowsOfFewQueries, AreAsFarAsTheNearestOfAll) {

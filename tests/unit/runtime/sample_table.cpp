@@ -137,8 +137,8 @@ constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, false, kTma},
 
 namespace detail {
 
-const Table kTable = {{kKernels, 3}, {kConfigurations, 3}, {kGpus, 1},
-                      {kRows, 1},    {kDefaults, 2},       {nullptr, 0}};
+const Table kTable = {{kKernels, 3},  {kConfigurations, 3}, {kGpus, 1},  {kRows, 1},
+                      {kDefaults, 2}, {nullptr, 0},         {nullptr, 0}};
 
 }  // namespace detail
 

@@ -39,7 +39,8 @@ class TunedRange : public testing::Test {
 
   std::string untuned_text(const Problem& problem, const TunedGpu& gpu = kGpus[0],
                            Step step = Step::same_bucket) const {
-    const Table table{{}, {}, {kGpus, 3}, {rows_.data(), static_cast<int>(rows_.size())}, {}, {}};
+    const Table table{{}, {}, {kGpus, 3}, {rows_.data(), static_cast<int>(rows_.size())},
+                      {}, {}, {}};
     const Untuned found = untuned(table, {problem, false}, gpu, step);
     EXPECT_EQ(static_cast<bool>(found), found.text[0] != '\0');
     EXPECT_EQ(std::string(found.text).rfind(found.property, 0), 0U)
