@@ -76,15 +76,19 @@ struct Equation {
         at_least(known.at_least) {}
 };
 
-/// Fits the times of one group by least squares. Each coefficient is 0 as far as times do not say
-/// otherwise. What all configurations share, the level, the slope and a number for each row, are
-/// found first: with these, the coefficients of configurations are independent of each other.
+/// Fits the times of a family's configurations in one group by least squares. Each coefficient is 0
+/// as far as times do not say otherwise. What all configurations share, the level, the slope and a
+/// number for each row, are found first: with these, the coefficients of configurations are
+/// independent of each other.
 class GroupFit {
  public:
-  explicit GroupFit(const Rows& rows)
+  GroupFit(const Rows& rows, const std::string& family)
       : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const KnownTime& known : *rows[i]->known) {
+        if (known.config.family != family) {
+          continue;
+        }
         fits_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
       }
     }
@@ -204,6 +208,21 @@ class GroupFit {
   Eigen::VectorXd shared_;              ///< level, slope, then one for each row
 };
 
+/// The fits of all families, by KnownTime::like.
+std::map<std::size_t, TimeFit> fit_families(const Rows& rows) {
+  std::set<std::string> families;
+  for (const TunedProblem* row : rows) {
+    for (const KnownTime& known : *row->known) {
+      families.insert(known.config.family);
+    }
+  }
+  std::map<std::size_t, TimeFit> fits;
+  for (const std::string& family : families) {
+    fits.merge(GroupFit(rows, family).fits());
+  }
+  return fits;
+}
+
 /// What was measured on problems of a kind: of each fit and of each set of the parameters that fits
 /// do not tell apart a configuration that has it.
 struct Measured {
@@ -237,7 +256,7 @@ void add_fits(const TunedTable& table, const Group& group, Rows rows,
               std::vector<FittedTime>& fits) {
   const std::map<runtime::Kind, Measured> measured = measured_in(rows);
   std::erase_if(rows, [](const TunedProblem* row) { return row->known == nullptr; });
-  const std::map<std::size_t, TimeFit> fitted = GroupFit(rows).fits();
+  const std::map<std::size_t, TimeFit> fitted = fit_families(rows);
   for (const auto& [kind, of_kind] : measured) {
     for (const auto& [like, config] : of_kind.of_fit) {
       for (const auto& [rest, other] : of_kind.of_rest) {

@@ -81,7 +81,8 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
                                      const NearRow* last);
 
 /// Returns the row of the problem itself on this GPU. That of a problem with lengths, which is no
-/// exact one, has in each sequence all keys that there is room for.
+/// exact one, has in each sequence all keys that there is room for. With few queries, lengths
+/// decide how long which parts take, so that a problem with lengths has no row of its own.
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
 
 /// The place of a default in the order in which defaults are tried. Defaults for few queries, or

@@ -13,7 +13,15 @@ constexpr double kMostTiles = 65536.0;
 constexpr std::int64_t kMostScheduled = 1024;
 constexpr std::int64_t kMostSms = TileShares::kMostSms;
 
-std::int64_t listed_tiles(const TileSchedule& schedule) { return schedule.heads * schedule.rows; }
+/// The rows that have tiles.
+std::int64_t tile_rows(const TileSchedule& schedule) {
+  const auto begin = schedule.row_steps.begin();
+  return std::count_if(begin, begin + schedule.rows, [](double steps) { return steps > 0.0; });
+}
+
+std::int64_t listed_tiles(const TileSchedule& schedule) {
+  return schedule.heads * tile_rows(schedule);
+}
 
 /// Calls `use(steps, count)` for each run of equal tiles in the order in which tiles are taken.
 template <typename Use>
@@ -29,7 +37,7 @@ void for_each_run(const TileSchedule& schedule, Use use) {
         of_run = steps;
         count = 0;
       }
-      count += heads;
+      count += steps > 0.0 ? heads : 0;
     }
   }
   use(of_run, count);
@@ -42,7 +50,7 @@ TileShare even_share(const TileSchedule& schedule) {
   }
   const double each =
       static_cast<double>(schedule.heads) * schedule.rows_each / static_cast<double>(schedule.sms);
-  return {schedule.rows * each, steps * each};
+  return {static_cast<double>(tile_rows(schedule)) * each, steps * each};
 }
 
 bool has_equal_tiles(const TileSchedule& schedule) {

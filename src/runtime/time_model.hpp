@@ -29,7 +29,8 @@ struct TileSchedule {
   /// The number of rows that each listed one stands for. Above 1, there are too many to list, and
   /// tiles count as shared evenly.
   double rows_each = 1.0;
-  /// Inner steps of a head's tiles, in the order of its rows. Those behind `rows` mean nothing.
+  /// Inner steps of a head's tiles, in the order of its rows. A row without steps has no tile.
+  /// Those behind `rows` mean nothing.
   std::array<double, kMostRows> row_steps;
 
   /// Sets `rows` and `rows_each` for a head of so many rows.

@@ -10,6 +10,7 @@
 #include "choose/tuned_choice.hpp"
 #include "choose/tuned_file.hpp"
 #include "model/device_limits.hpp"
+#include "model/kv_lengths.hpp"
 #include "model/problem.hpp"
 #include "plan/planner.hpp"
 #include "store/results_file.hpp"
@@ -107,6 +108,21 @@ TEST_F(ShippedTable, HasSmallRegretsForWhatModelsRun) {
   EXPECT_GT(summary.known, 8 * summary.problems / 10);
   EXPECT_LT(summary.median_percent.value_or(100.0), 0.5);
   EXPECT_LT(summary.worst_percent.value_or(100.0), 12.0);
+}
+
+TEST_F(ShippedTable, ForLengthsOfKeysDecodingIsPredicted) {
+  const TunedTable table = table_of({"configs/tuned_decode/nvidia-h100-80gb-hbm3.json"});
+  Problem problem{64, 1, 32, 128, DType::bf16, false};
+  problem.seq_len_kv = 32768;
+  problem.kv_heads = 8;
+  const DeviceLimits& h100 = table.gpus.begin()->second;
+  const TunedChoice full = choose_tuned(table, problem, h100, rules_);
+  ASSERT_EQ(full.step, ChoiceStep::exact);
+  const TunedChoice shorter = choose_tuned(table, with_unknown_kv_lengths(problem), h100, rules_);
+  EXPECT_EQ(shorter.step, ChoiceStep::predicted);
+  EXPECT_NEAR(*shorter.predicted_us, 0.5 * table.problems[*full.row].times.front().time_us,
+              0.1 * *shorter.predicted_us)
+      << "sequences have half of the keys in the mean";
 }
 
 TEST_F(ShippedTable, HasSmallRegretsForDecoding) {

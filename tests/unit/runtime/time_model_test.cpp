@@ -78,9 +78,8 @@ TEST(TileShare, ATileThatIsTakenAheadWaitsForAnother) {
 }
 
 TEST(TileShare, TheTimeOfATileDecidesWhichSmIsBusiest) {
-  const TileSchedule schedule =
-      schedule_of(TileOrder::in_turn, 2, 1, 1, {5.0, 2.0, 0.0, 2.0, 0.0, 0.0});
-  EXPECT_DOUBLE_EQ(tile_shares(schedule, 0.0, 1.0).last().steps, 5.0);
+  const TileSchedule schedule = schedule_of(TileOrder::in_turn, 2, 1, 1, {1.0, 5.0, 1.0, 0.5, 1.0});
+  EXPECT_DOUBLE_EQ(tile_shares(schedule, 0.0, 1.0).last().steps, 5.5);
   EXPECT_DOUBLE_EQ(tile_shares(schedule, 100.0, 1.0).last().tiles, 3.0);
 }
 
@@ -141,6 +140,22 @@ TEST(TileShares, OfSequencesWithAShortLastPart) {
   TileSchedule fewer = parts;
   fewer.sms = 9;
   EXPECT_THAT(groups_of(shares(fewer)), ElementsAre(Pair(8.0, 7), Pair(12.0, 2)));
+}
+
+TEST(TileShares, HaveNoTilesOfRowsWithoutSteps) {
+  // A sequence of 3 parts, and one that ends in its second.
+  const TileSchedule parts =
+      schedule_of(TileOrder::when_free, 3, 1, 1, {8.0, 8.0, 8.0, 8.0, 2.0, 0.0});
+  const TileShares shared = shares(parts);
+  EXPECT_THAT(groups_of(shared), ElementsAre(Pair(8.0, 1), Pair(10.0, 1), Pair(16.0, 1)));
+  double tiles = 0.0;
+  for (int i = 0; i < shared.count; ++i) {
+    tiles += shared.groups[static_cast<std::size_t>(i)].share.tiles;
+  }
+  EXPECT_DOUBLE_EQ(tiles, 5.0);
+  TileSchedule even = parts;
+  even.order = TileOrder::even;
+  EXPECT_DOUBLE_EQ(share(even).tiles, 5.0 / 3.0);
 }
 
 /// Gives each tile to an SM of its own account, one by one.
