@@ -175,19 +175,6 @@ Expectation expectation(const TunedTable& table, const std::vector<LeftOut>& lef
   return {};
 }
 
-/// The distance of the nearest row of the problem's kind on the GPU whose times predict.
-Distance distance_of_fits(const runtime::Table& table, const runtime::Wanted& wanted,
-                          const runtime::TunedGpu& gpu) {
-  const int predicting = runtime::predicting_gpu(table, runtime::kind_of(wanted.problem), gpu);
-  return runtime::NearestRows(table, wanted, predicting).distance();
-}
-
-bool is_fitted_on(const TunedTable& table, const Config& config, const DeviceLimits& device) {
-  return std::ranges::any_of(table.fits, [&](const FittedTime& fitted) {
-    return fitted.config == config && fitted.gpu == model_of(device);
-  });
-}
-
 }  // namespace
 
 std::string_view choice_step_name(ChoiceStep step) { return fatune_attention::step_name(step); }
@@ -227,7 +214,10 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
       });
   TunedChoice chosen = choice_of(table, runtime_table, choice, rules);
   if (chosen.step == ChoiceStep::predicted) {
-    chosen.distance = distance_of_fits(runtime_table.table(), wanted, runtime_gpu(model));
+    const auto rows = runtime::predicting_rows(runtime_table.table(), wanted, runtime_gpu(model));
+    const auto& known = table.gpus;
+    chosen.distance = rows->nearest().distance;
+    chosen.predicted_by = std::next(known.begin(), rows->gpu())->first;
   }
   if (chosen.step == ChoiceStep::refused) {
     chosen.refusal = eligibility.refusal();
@@ -340,7 +330,7 @@ Prediction predict(const TunedTable& table, const std::vector<LeftOut>& all_left
         choice.distance.octaves);
   }
   const bool has_lengths = runtime::problem_of_rows(runtime_problem(problem)).has_seq_lens_kv;
-  if (choice.step != ChoiceStep::predicted || is_fitted_on(table, choice.config, device)) {
+  if (!choice.predicted_by || choice.predicted_by == model_of(device)) {
     prediction.expected = expectation(table, left_out, choice, has_lengths);
   }
   return prediction;

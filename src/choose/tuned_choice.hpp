@@ -53,8 +53,9 @@ struct TunedChoice {
   /// From the row; if it was predicted, from the nearest row of its kind whose time the prediction
   /// is made from.
   Distance distance{};
-  std::optional<double> predicted_us{};  ///< absent: it was not predicted
-  std::string refusal{};                 ///< why none is eligible; else empty
+  std::optional<double> predicted_us{};    ///< absent: it was not predicted
+  std::optional<GpuModel> predicted_by{};  ///< whose measured times predicted it; absent as above
+  std::string refusal{};                   ///< why none is eligible; else empty
   /// What is unlike all tuned problems (runtime/choose.hpp); empty: the problem is in the
   /// range that was tuned, or refused.
   std::string untuned{};

@@ -142,6 +142,12 @@ const TunedProblem* row_of(const PredictionRow& row) {
   return index ? &row.report.known.table.problems[*index] : nullptr;
 }
 
+/// The GPU whose times made the choice.
+std::optional<GpuModel> tuned_gpu(const PredictionRow& row) {
+  const TunedProblem* const tuned = row_of(row);
+  return tuned == nullptr ? row.prediction.choice.predicted_by : std::optional(tuned->gpu);
+}
+
 std::vector<NeighbourRow> neighbours_of(const PredictionRow& row) {
   return mapped(row.prediction.neighbours, [&](const Neighbour& neighbour) {
     return NeighbourRow{row.report.known.table, neighbour};
@@ -216,9 +222,25 @@ Blocks untuned_blocks(const PredictReport& report) {
   return blocks;
 }
 
+/// Names the problems whose times another GPU's predict, though this one was tuned.
+Blocks other_gpu_blocks(const PredictReport& report) {
+  Blocks blocks;
+  for (const PredictionRow& row : rows_of(report)) {
+    const auto& by = row.prediction.choice.predicted_by;
+    if (by && *by != model_of(report.device) && !near_gpu(report)) {
+      append(blocks, {block::Text{"\n"},
+                      block::Line{fmt::format("{}: predicted from times of {}, which has nearer "
+                                              "tuned problems",
+                                              describe(row.prediction.problem), by->name)}});
+    }
+  }
+  return blocks;
+}
+
 Blocks blocks_of(const PredictReport& report) {
   Blocks blocks = device_lines(report);
   blocks.push_back(block::Rows{table_of(prediction_fields(), rows_of(report))});
+  append(blocks, other_gpu_blocks(report));
   append(blocks, untuned_blocks(report));
   for (const PredictionRow& row : rows_of(report)) {
     if (!row.prediction.neighbours.empty()) {
@@ -384,7 +406,7 @@ Fields<PredictionRow> prediction_fields() {
       {"tuned_on", "tuned on", kWraps,
        [](auto& p) { return if_any(row_of(p), [](auto& row) { return describe(row.problem); }); }},
       {"tuned_on_gpu", "of", kProgramsOnly,
-       [](auto& p) { return if_any(row_of(p), [](auto& row) { return row.gpu.name; }); }},
+       [](auto& p) { return if_any(tuned_gpu(p), [](auto& gpu) { return gpu.name; }); }},
       {"predicted_us", "us", decimals(1), [](auto& p) { return p.prediction.choice.predicted_us; }},
       {"expected_time_error_percent", "within %", decimals(1),
        [](auto& p) { return p.prediction.expected.time_error.typical_percent; }},

@@ -284,6 +284,15 @@ Untuned untuned_together(bool has_near_row) {
       .made();
 }
 
+bool has_fits(const Table& table, const Kind& kind, int gpu) {
+  for (int i = 0; i < table.fits.count; ++i) {
+    if (table.fits[i].gpu == gpu && table.fits[i].kind == kind) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Problem problem_of_rows(const Problem& problem) {
@@ -398,7 +407,8 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
   return next;
 }
 
-NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu) : table_(table) {
+NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu)
+    : table_(&table), gpu_(gpu) {
   const Place place{wanted, table.gpus[gpu]};
   const auto before = [](const NearRow& a, const NearRow& b) {
     return std::tie(a.other_packed_rows, a) < std::tie(b.other_packed_rows, b);
@@ -423,15 +433,15 @@ NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu) : ta
 template <typename IsIt>
 bool NearestRows::any(IsIt is_it) const {
   return std::any_of(rows_.begin(), rows_.begin() + count_, [&](const NearRow& near) {
-    const Row& row = table_.rows[near.row];
+    const Row& row = table_->rows[near.row];
     return std::any_of(row.configs, row.configs + row.config_count, [&](const RowConfig& one) {
-      return is_it(table_.fit_keys[one.configuration]);
+      return is_it(table_->fit_keys[one.configuration]);
     });
   });
 }
 
 bool NearestRows::have(int configuration) const {
-  const FitKey& key = table_.fit_keys[configuration];
+  const FitKey& key = table_->fit_keys[configuration];
   return any([&](const FitKey& near) { return near.like == key.like; }) &&
          any([&](const FitKey& near) { return near.rest == key.rest; });
 }
@@ -466,19 +476,29 @@ std::optional<DefaultPlace> next_default(const Table& table, const Problem& prob
   return next;
 }
 
-int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu) {
-  int found = -1;
-  for (int i = 0; i < table.fits.count; ++i) {
-    const int index = table.fits[i].gpu;
-    if (table.fits[i].kind != kind) {
-      continue;
+std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
+                                           const TunedGpu& gpu) {
+  const Kind kind = kind_of(wanted.problem);
+  std::optional<NearestRows> nearest;
+  const auto consider = [&](bool is_this_gpu) {
+    for (int index = 0; index < table.gpus.count; ++index) {
+      const TunedGpu& known = table.gpus[index];
+      if (known.arch != gpu.arch || is_this(known, gpu) != is_this_gpu ||
+          !has_fits(table, kind, index)) {
+        continue;
+      }
+      const NearestRows rows(table, wanted, index);
+      if (!nearest || rows.nearest().distance < nearest->nearest().distance) {
+        nearest = rows;
+      }
     }
-    if (is_this(table.gpus[index], gpu)) {
-      return index;
-    }
-    found = found < 0 && table.gpus[index].arch == gpu.arch ? index : found;
+  };
+  consider(true);
+  const bool is_far = nearest && nearest->nearest().step == Step::nearest;
+  if (!nearest || (is_far && !has_few_queries(wanted.problem))) {
+    consider(false);
   }
-  return found;
+  return nearest;
 }
 
 Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Step step) {

@@ -121,21 +121,20 @@ Choice best_of_row(const Table& table, const NearRow& near, Eligible& eligible) 
   return {};
 }
 
-/// The GPU of the table whose measured times predict those of a kind of problems on `gpu`: this
-/// one, else the first of its architecture. Returns -1 if there is none.
-int predicting_gpu(const Table& table, const Kind& kind, const TunedGpu& gpu);
-
 /// The rows of a GPU and of the problem's kind that are nearest to it. With few queries, those with
 /// other packed rows come behind: configurations for these compute too many rows, or load keys more
 /// than once.
 class NearestRows {
  public:
+  /// Precondition: the GPU has rows of the problem's kind.
   NearestRows(const Table& table, const Wanted& wanted, int gpu);
   /// Whether they have times of configurations that share the configuration's fit, and of some that
   /// are equal to it in what fits do not tell apart. Its own time may be on none of them.
   [[nodiscard]] bool have(int configuration) const;
-  /// The distance of the nearest one. Precondition: there is one.
-  [[nodiscard]] Distance distance() const { return nearest_.distance; }
+  /// The nearest one, as if the problem were on their GPU.
+  [[nodiscard]] const NearRow& nearest() const { return nearest_; }
+  /// The index of their GPU.
+  [[nodiscard]] int gpu() const { return gpu_; }
 
  private:
   static constexpr int kMost = 8;
@@ -144,11 +143,19 @@ class NearestRows {
   template <typename IsIt>
   [[nodiscard]] bool any(IsIt is_it) const;
 
-  const Table& table_;
+  const Table* table_;
+  int gpu_;
   std::array<NearRow, kMost> rows_;
   int count_ = 0;
   NearRow nearest_;  ///< of all, whatever its packed rows
 };
+
+/// The rows whose measured times predict that of a problem on `gpu`: those of this GPU if one of
+/// them is a neighbour, else those of the GPU of its architecture that has the nearest one. With
+/// few queries, of which the memory decides, this GPU's are taken however far they are. Returns
+/// nothing if no GPU has times of the problem's kind.
+std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
+                                           const TunedGpu& gpu);
 
 /// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted:
 /// those that combine what is among the fastest on the nearest rows (NearestRows::have()). Of
@@ -159,15 +166,11 @@ template <typename FindTime, typename Use>
 void for_each_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         FindTime& find_time, Use use) {
   const Kind kind = kind_of(wanted.problem);
-  const int predicting = predicting_gpu(table, kind, gpu);
-  if (predicting < 0) {
-    return;
-  }
-  const NearestRows nearest(table, wanted, predicting);
-  for (int i = 0; i < table.fits.count; ++i) {
+  const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu);
+  for (int i = 0; nearest && i < table.fits.count; ++i) {
     const Fit& fit = table.fits[i];
     ModelTime time;
-    if (fit.gpu == predicting && fit.kind == kind && nearest.have(fit.configuration) &&
+    if (fit.gpu == nearest->gpu() && fit.kind == kind && nearest->have(fit.configuration) &&
         find_time(fit.configuration, time)) {
       use(fit.configuration, predicted_us(fit.time, time));
     }

@@ -110,6 +110,26 @@ TEST_F(ShippedTable, HasSmallRegretsForWhatModelsRun) {
   EXPECT_LT(summary.worst_percent.value_or(100.0), 12.0);
 }
 
+TEST_F(ShippedTable, AnH200ChoosesByAnH100WhatOnlyThatWasTunedFor) {
+  const TunedTable table = table_of(
+      {"configs/tuned/nvidia-h200.json", "configs/tuned_prefill/nvidia-h100-80gb-hbm3.json"});
+  const DeviceLimits& h100 = table.gpus.begin()->second;
+  const DeviceLimits& h200 = table.gpus.rbegin()->second;
+  Problem problem{16, 3000, 16, 128, DType::bf16, false};
+  EXPECT_EQ(choose_tuned(table, problem, h200, rules_).predicted_by, model_of(h200));
+  problem.kv_heads = 4;
+  const TunedChoice grouped = choose_tuned(table, problem, h200, rules_);
+  EXPECT_EQ(grouped.predicted_by, model_of(h100));
+  EXPECT_EQ(grouped.short_form, choose_tuned(table, problem, h100, rules_).short_form);
+  const Prediction prediction =
+      predict(table,
+              leave_one_out(table, rules_,
+                            [&](const TunedProblem& row) { return row.gpu == model_of(h200); }),
+              problem, h200, rules_);
+  EXPECT_EQ(prediction.choice.untuned, "");
+  EXPECT_FALSE(prediction.expected.regret.typical_percent) << "of an H100's times";
+}
+
 TEST_F(ShippedTable, ForLengthsOfKeysDecodingIsPredicted) {
   const TunedTable table = table_of({"configs/tuned_decode/nvidia-h100-80gb-hbm3.json"});
   Problem problem{64, 1, 32, 128, DType::bf16, false};

@@ -1,6 +1,7 @@
 // Which rows say what configurations a time is predicted of.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "runtime/choose.hpp"
@@ -64,9 +65,61 @@ TEST_F(NearestRowsOfFewQueries, HaveWhatCombinesTheirConfigurations) {
 }
 
 TEST_F(NearestRowsOfFewQueries, AreAsFarAsTheNearestOfAll) {
-  const Distance distance = of(decoding(12, 4096)).distance();
+  const Distance distance = of(decoding(12, 4096)).nearest().distance;
   EXPECT_EQ(distance.buckets, 1) << "32 rows for 16";
   EXPECT_EQ(distance.octaves, 1.0);
+}
+
+/// Prompts of `heads` heads that share 8 of K and V.
+Problem prompt(std::int64_t heads, std::int64_t positions) {
+  Problem problem = decoding(heads, positions);
+  problem.kv_heads = 8;
+  problem.seq_len = positions;
+  return problem;
+}
+
+/// GPU A was tuned for prompts without groups and for decoding, GPU B also for groups of four.
+class PredictingRows : public testing::Test {
+ protected:
+  [[nodiscard]] std::optional<int> gpu_for(const Problem& problem, const TunedGpu& gpu) const {
+    const auto rows = predicting_rows(table_, {problem, false}, gpu);
+    return rows ? std::optional(rows->gpu()) : std::nullopt;
+  }
+
+  static constexpr TunedGpu kGpus[] = {
+      {"GPU A", 90, 132}, {"GPU B", 90, 132}, {"another", 100, 148}};
+
+ private:
+  const std::vector<Row> rows_{{0, prompt(8, 4096), false, kOfOthers, 1},
+                               {0, decoding(8, 512), false, kOfOthers, 1},
+                               {1, prompt(8, 4096), false, kOfOthers, 1},
+                               {1, prompt(32, 4096), false, kOfOthers, 1},
+                               {1, decoding(8, 65536), false, kOfOthers, 1}};
+  const std::vector<Fit> fits_{{0, kind_of(prompt(8, 4096)), 0, {}},
+                               {0, kind_of(decoding(8, 512)), 0, {}},
+                               {1, kind_of(prompt(8, 4096)), 0, {}},
+                               {1, kind_of(decoding(8, 512)), 0, {}}};
+  const Table table_{{},           {},
+                     {kGpus, 3},   {rows_.data(), static_cast<int>(rows_.size())},
+                     {},           {fits_.data(), static_cast<int>(fits_.size())},
+                     {kFitKeys, 4}};
+};
+
+TEST_F(PredictingRows, AreThisGpusIfOneIsANeighbour) {
+  EXPECT_EQ(gpu_for(prompt(8, 3000), kGpus[0]), 0);
+  EXPECT_EQ(gpu_for(prompt(8, 3000), kGpus[1]), 1);
+  EXPECT_EQ(gpu_for(prompt(16, 4096), kGpus[0]), 0) << "groups of two are next to those of one";
+}
+
+TEST_F(PredictingRows, AreElseThoseOfTheGpuWithTheNearest) {
+  EXPECT_EQ(gpu_for(prompt(32, 3000), kGpus[0]), 1);
+  EXPECT_EQ(gpu_for(prompt(8, 3000), {"GPU C", 90, 114}), 0) << "of equally near ones, the first";
+  EXPECT_EQ(gpu_for(prompt(8, 3000), kGpus[2]), std::nullopt) << "of another architecture";
+}
+
+TEST_F(PredictingRows, OfFewQueriesAreThisGpusHoweverFar) {
+  EXPECT_EQ(gpu_for(decoding(8, 65536), kGpus[0]), 0);
+  EXPECT_EQ(gpu_for(decoding(8, 65536), {"GPU C", 90, 132}), 1);
 }
 
 }  // namespace
