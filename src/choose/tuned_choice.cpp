@@ -201,7 +201,8 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
   const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
-  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
+  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd,
+                               runtime_problem(problem).has_seq_lens_kv};
   Eligibility eligibility(problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
     return *runtime_table.configs()[static_cast<std::size_t>(configuration)];

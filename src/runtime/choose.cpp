@@ -447,7 +447,7 @@ bool NearestRows::have(int configuration) const {
 }
 
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
-  if (wanted.problem.has_seq_lens_kv && has_few_queries(wanted.problem)) {
+  if (wanted.has_lengths && has_few_queries(wanted.problem)) {
     return std::nullopt;
   }
   Problem full = wanted.problem;

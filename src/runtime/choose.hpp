@@ -20,6 +20,7 @@ Problem problem_of_rows(const Problem& problem);
 struct Wanted {
   const Problem& problem;
   bool layout_bhsd;
+  bool has_lengths = false;  ///< each sequence has a number of keys that is not known
 };
 
 /// Whether a problem has few queries for its keys, as decoding has: at most 128, each of which sees
@@ -82,7 +83,7 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
 
 /// Returns the row of the problem itself on this GPU. That of a problem with lengths, which is no
 /// exact one, has in each sequence all keys that there is room for. With few queries, lengths
-/// decide how long which parts take, so that a problem with lengths has no row of its own.
+/// decide how long which parts take, so that a problem of unknown lengths has no row of its own.
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
 
 /// The place of a default in the order in which defaults are tried. Defaults for few queries, or

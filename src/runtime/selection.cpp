@@ -208,7 +208,7 @@ Selection selection_for(const Problem& problem, const Request& request) {
   const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
   Questions questions{request};
   const Problem like = problem_of_rows(problem);
-  const Wanted wanted{like, request.facts.layout_bhsd != 0.0};
+  const Wanted wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv};
   const Choice choice = choose(
       kTable, wanted, gpu, [&](int configuration) { return questions(configuration); },
       [&](int configuration, ModelTime& time) { return find_time(configuration, request, time); });

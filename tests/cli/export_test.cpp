@@ -251,15 +251,27 @@ TEST_F(Predict, KnowsTheRangeOfEachNumber) {
     return predicted(options)[0]["untuned"];
   };
   EXPECT_TRUE(untuned({"--seq", "3000"}).is_null());
-  // An H100 was tuned on this problem. That says nothing of how good choices for an H200 are.
-  EXPECT_EQ(untuned({"--seq", "8192", "--heads", "32", "--kv-heads", "8", "--batch", "1"}),
-            "all numbers together: 4.0 octaves from the nearest tuned problem; no tuned problem is "
-            "as far from the others");
   EXPECT_EQ(untuned({"--seq", "512", "--batch", "1", "--heads", "2"}),
             "batch x heads x queries / SMs: 7.76; tuned: 19.39 to 31775");
   EXPECT_EQ(untuned({"--seq", "4096", "--heads", "32", "--kv-heads", "1", "--batch", "8"}),
             "heads / kv_heads: 32; tuned: 1 to 8");
   EXPECT_EQ(untuned({"--seq", "4096", "--seq-kv", "8192"}), "keys / queries: 2; tuned: 1");
+}
+
+TEST_F(Predict, SaysWhereAnotherGpusTimesDecide) {
+  // An H100 was tuned on this problem. That says nothing of how good choices for an H200 are.
+  std::vector<std::string> options{"--seq",   "8192",    "--heads", "32",      "--kv-heads",
+                                   "8",       "--batch", "1",       "--dhead", "128",
+                                   "--dtype", "bf16",    "--gpu",   "h200"};
+  const json choice = predicted(options)[0];
+  EXPECT_EQ(choice["step"], "predicted");
+  EXPECT_EQ(choice["tuned_on_gpu"], "NVIDIA H100 80GB HBM3");
+  EXPECT_TRUE(choice["untuned"].is_null());
+  EXPECT_TRUE(choice["expected_regret_percent"].is_null());
+  options.insert(options.begin(), "predict");
+  EXPECT_THAT(fatune(options).out,
+              HasSubstr("predicted from times of NVIDIA H100 80GB HBM3, which has nearer tuned "
+                        "problems"));
 }
 
 TEST_F(Predict, RefusesSizesThatNoKernelCanBeLaunchedFor) {

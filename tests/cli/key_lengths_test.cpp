@@ -116,7 +116,7 @@ TEST_F(KeyLengths, AreInNoTunedTable) {
   EXPECT_THAT(exported.out + exported.err, HasSubstr("lengths of keys differ within the batch"));
 }
 
-TEST_F(KeyLengths, HaveTheRowOfAsManyKeysAsThereIsRoomFor) {
+TEST_F(KeyLengths, ArePredictedFromTheRowsOfFullSequences) {
   use_gpu_that_never_runs_kernels();
   expect_ok(fatune(with(run_of("--seq-kv 200 --batch 2"), "--best " + path("best.json"))));
   const auto predict = [&](const std::string& lengths) {
@@ -127,7 +127,7 @@ TEST_F(KeyLengths, HaveTheRowOfAsManyKeysAsThereIsRoomFor) {
   };
   EXPECT_EQ(predict("")["step"], "exact");
   const json with_lengths = predict(" --seq-kv-lens 4,5");
-  EXPECT_EQ(with_lengths["step"], "same bucket");
+  EXPECT_EQ(with_lengths["step"], "predicted");
   EXPECT_EQ(with_lengths["config"], kDecodeConfig);
   EXPECT_EQ(with_lengths["expected_regret_percent"], nullptr);
 }
@@ -139,7 +139,7 @@ TEST_F(KeyLengths, HaveTheFamiliesOfTheTableThatTakeThem) {
            "--seq-kv-lens 4000,5");
   const json chosen = fatune_json(predict)["predictions"][0];
   EXPECT_EQ(chosen["family"], "flash_decode");
-  EXPECT_EQ(chosen["step"], "same bucket");
+  EXPECT_EQ(chosen["step"], "predicted");
   const ProcessResult refused =
       fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5", "--best",
               std::string(FATUNE_SOURCE_DIR) + "/configs/tuned/nvidia-h200.json"});

@@ -123,6 +123,12 @@ TEST_F(Pages, AreChosenForAsContiguousKeysAre) {
   EXPECT_EQ(prediction["step"], "same bucket");
   EXPECT_EQ(prediction["family"], "flash_decode");
   EXPECT_EQ(prediction["tuned_on"], "b8 s1 h32 d128 BF16 kv4096 hkv8");
+  const json shorter =
+      fatune_json(with({"predict", "--format", "json"},
+                       "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dhead 128 --dtype bf16 "
+                       "--seq-kv-lens uniform:1-4096 --batch 8 --page-size 16"))["predictions"][0];
+  EXPECT_EQ(shorter["step"], "predicted");
+  EXPECT_EQ(shorter["tuned_on_gpu"], "NVIDIA H100 80GB HBM3");
 }
 
 }  // namespace
