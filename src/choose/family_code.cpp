@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "model/kv_lengths.hpp"
