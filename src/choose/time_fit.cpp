@@ -241,7 +241,7 @@ std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {
     }
     Measured& of_kind = measured[kind_of(*row)];
     for (const KnownTime& known : *row->known) {
-      if (row->find(known.config) != row->times.end()) {
+      if (!known.at_least && row->find(known.config) != row->times.end()) {
         of_kind.of_fit.try_emplace(known.like, &known.config);
         of_kind.of_rest.try_emplace(known.rest, &known.config);
       }
