@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -67,7 +68,9 @@ TunedChoice choice_of(const TunedTable& table, const RuntimeTable& runtime_table
     const Config& config =
         *runtime_table.configs().at(static_cast<std::size_t>(choice.configuration));
     TunedChoice predicted{choice.step, config, rules.short_form(config)};
+    predicted.distance = choice.distance;
     predicted.predicted_us = choice.predicted_us;
+    predicted.predicted_by = std::next(table.gpus.begin(), choice.predicting_gpu)->first;
     return predicted;
   }
   if (choice.row >= 0) {
@@ -200,9 +203,9 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                          const DeviceLimits& device, const ConfigRules& rules) {
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
-  const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
-  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd,
-                               runtime_problem(problem).has_seq_lens_kv};
+  const fatune_attention::Problem whole = runtime_problem(problem);
+  const fatune_attention::Problem asked = runtime::problem_of_rows(whole);
+  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd, whole.has_seq_lens_kv};
   Eligibility eligibility(problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
     return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
@@ -214,12 +217,6 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
         return eligibility.find_time(config(configuration), time);
       });
   TunedChoice chosen = choice_of(table, runtime_table, choice, rules);
-  if (chosen.step == ChoiceStep::predicted) {
-    const auto rows = runtime::predicting_rows(runtime_table.table(), wanted, runtime_gpu(model));
-    const auto& known = table.gpus;
-    chosen.distance = rows->nearest().distance;
-    chosen.predicted_by = std::next(known.begin(), rows->gpu())->first;
-  }
   if (chosen.step == ChoiceStep::refused) {
     chosen.refusal = eligibility.refusal();
   }
@@ -239,10 +236,14 @@ std::vector<Config> predicted_order(const TunedTable& table, const Problem& prob
     return eligibility.find_time(config(configuration), time);
   };
   const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
+  const auto nearest = runtime::predicting_rows(
+      runtime_table.table(), {asked, problem.layout == Layout::bhsd}, runtime_gpu(model));
   std::vector<std::pair<double, Config>> predicted;
-  runtime::for_each_predicted(
-      runtime_table.table(), {asked, problem.layout == Layout::bhsd}, runtime_gpu(model), find_time,
-      [&](int configuration, double us) { predicted.emplace_back(us, config(configuration)); });
+  if (nearest) {
+    runtime::for_each_predicted(
+        runtime_table.table(), asked, *nearest, find_time,
+        [&](int configuration, double us) { predicted.emplace_back(us, config(configuration)); });
+  }
   std::ranges::stable_sort(predicted);
   return mapped(predicted, [](auto& one) { return std::move(one.second); });
 }

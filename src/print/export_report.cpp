@@ -225,9 +225,12 @@ Blocks untuned_blocks(const PredictReport& report) {
 /// Names the problems whose times another GPU's predict, though this one was tuned.
 Blocks other_gpu_blocks(const PredictReport& report) {
   Blocks blocks;
+  if (near_gpu(report)) {
+    return blocks;  // device_lines() says it of all
+  }
   for (const PredictionRow& row : rows_of(report)) {
     const auto& by = row.prediction.choice.predicted_by;
-    if (by && *by != model_of(report.device) && !near_gpu(report)) {
+    if (by && *by != model_of(report.device)) {
       append(blocks, {block::Text{"\n"},
                       block::Line{fmt::format("{}: predicted from times of {}, which has nearer "
                                               "tuned problems",

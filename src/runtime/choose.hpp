@@ -105,8 +105,9 @@ struct Choice {
   int row = -1;               ///< -1: none made the choice
   int fallback = -1;          ///< index of the default; -1: none
   int place = -1;             ///< among the row's configurations
-  Distance distance;          ///< from the row
+  Distance distance;          ///< from the row; if it was predicted, from the nearest one
   double predicted_us = 0.0;  ///< 0: it was not predicted
+  int predicting_gpu = -1;    ///< index of the GPU whose times predicted it; -1: it was not
 };
 
 /// Chooses the best eligible configuration of a row. `eligible(configuration)` says whether a
@@ -158,20 +159,19 @@ class NearestRows {
 std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
                                            const TunedGpu& gpu);
 
-/// Calls `use(configuration, us)` for each configuration whose time on the problem is predicted:
-/// those that combine what is among the fastest on the nearest rows (NearestRows::have()). Of
-/// others, which may have been slow there, a model that is a little wrong would choose some.
+/// Calls `use(configuration, us)` for each configuration whose time on the problem these rows
+/// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()).
+/// Of others, which may have been slow there, a model that is a little wrong would choose some.
 /// `find_time(configuration, time)` returns whether the configuration can be used, and its family
 /// has a model, which it evaluates.
 template <typename FindTime, typename Use>
-void for_each_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
+void for_each_predicted(const Table& table, const Problem& problem, const NearestRows& nearest,
                         FindTime& find_time, Use use) {
-  const Kind kind = kind_of(wanted.problem);
-  const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu);
-  for (int i = 0; nearest && i < table.fits.count; ++i) {
+  const Kind kind = kind_of(problem);
+  for (int i = 0; i < table.fits.count; ++i) {
     const Fit& fit = table.fits[i];
     ModelTime time;
-    if (fit.gpu == nearest->gpu() && fit.kind == kind && nearest->have(fit.configuration) &&
+    if (fit.gpu == nearest.gpu() && fit.kind == kind && nearest.have(fit.configuration) &&
         find_time(fit.configuration, time)) {
       use(fit.configuration, predicted_us(fit.time, time));
     }
@@ -183,11 +183,15 @@ template <typename FindTime>
 Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         FindTime& find_time) {
   Choice best;
-  for_each_predicted(table, wanted, gpu, find_time, [&](int configuration, double us) {
-    if (best.configuration < 0 || us < best.predicted_us) {
-      best = {Step::predicted, configuration, -1, -1, -1, {}, us};
-    }
-  });
+  if (const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu)) {
+    for_each_predicted(
+        table, wanted.problem, *nearest, find_time, [&](int configuration, double us) {
+          if (best.configuration < 0 || us < best.predicted_us) {
+            best = {Step::predicted, configuration, -1, -1, -1, nearest->nearest().distance, us,
+                    nearest->gpu()};
+          }
+        });
+  }
   return best;
 }
 

@@ -204,6 +204,36 @@ struct Phase {
   }
 };
 
+/// The clocks of an SM's tiles.
+double clocks_of(const TimeModel& model, const TileShare& share) {
+  return share.tiles * model.tile_clocks + share.steps * model.step_clocks;
+}
+
+/// The clocks of a launch's tiles, and by how much those of tiles without their steps change them.
+struct Body {
+  double clocks = 0.0;
+  double of_tiles = 0.0;
+};
+
+/// Adds up the phases of a launch. `even`: that of all tiles, if SMs shared them evenly.
+Body body_of(const TimeModel& model, const TileShares& shares, const Phase& even) {
+  Body body;
+  TileShare before{};
+  std::int64_t computing = model.schedule.sms;
+  for (int i = 0; i < shares.count; ++i) {
+    const auto& [share, sms] = shares.groups[static_cast<std::size_t>(i)];
+    const double tiles = std::max(0.0, clocks_of(model, share) - clocks_of(model, before));
+    const double read = tiles / even.tiles * static_cast<double>(computing) /
+                        static_cast<double>(model.schedule.sms);
+    const Phase phase{tiles, read * even.memory};
+    body.clocks += phase.clocks();
+    body.of_tiles += phase.change_by_tiles() * (share.tiles - before.tiles) * model.tile_clocks;
+    before = share;
+    computing -= sms;
+  }
+  return body;
+}
+
 }  // namespace
 
 void TileSchedule::list_rows(std::int64_t count) {
@@ -233,28 +263,12 @@ TileShares tile_shares(const TileSchedule& schedule, double tile_clocks, double 
 }
 
 ModelTime model_time(const TimeModel& model, const TileShares& shares) {
-  const auto clocks_of = [&](const TileShare& share) {
-    return share.tiles * model.tile_clocks + share.steps * model.step_clocks;
-  };
-  const Phase even{clocks_of(even_share(model.schedule)), model.memory_clocks};
-  double body = even.tiles > 0.0 ? 0.0 : even.clocks();
-  double of_tiles = 0.0;
-  TileShare before{};
-  std::int64_t computing = model.schedule.sms;
-  for (int i = 0; i < shares.count && even.tiles > 0.0; ++i) {
-    const auto& [share, sms] = shares.groups[static_cast<std::size_t>(i)];
-    const double tiles = std::max(0.0, clocks_of(share) - clocks_of(before));
-    const double read = tiles / even.tiles * static_cast<double>(computing) /
-                        static_cast<double>(model.schedule.sms);
-    const Phase phase{tiles, read * model.memory_clocks};
-    body += phase.clocks();
-    of_tiles += phase.change_by_tiles() * (share.tiles - before.tiles) * model.tile_clocks;
-    before = share;
-    computing -= sms;
-  }
-  const double clocks = model.launch_clocks + body;
+  const Phase even{clocks_of(model, even_share(model.schedule)), model.memory_clocks};
+  const Body body = even.tiles > 0.0 ? body_of(model, shares, even) : Body{even.clocks(), 0.0};
+  const double clocks = model.launch_clocks + body.clocks;
   return {clocks,
-          {1.0, of_tiles / clocks, model.launch_clocks / clocks, (body - even.clocks()) / clocks}};
+          {1.0, body.of_tiles / clocks, model.launch_clocks / clocks,
+           (body.clocks - even.clocks()) / clocks}};
 }
 
 ModelTime model_time(const TimeModel& model) {

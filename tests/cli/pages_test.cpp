@@ -116,17 +116,17 @@ TEST_F(Pages, AreInNoTunedTable) {
 }
 
 TEST_F(Pages, AreChosenForAsContiguousKeysAre) {
-  const json prediction =
-      fatune_json(with({"predict", "--format", "json"},
-                       "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dhead 128 --dtype bf16 "
-                       "--seq-kv 4096 --batch 8 --page-size 16"))["predictions"][0];
+  const auto predict = [&](const std::string& keys) {
+    return fatune_json(with({"predict", "--format", "json"},
+                            "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dhead 128 --dtype bf16 "
+                            "--batch 8 --page-size 16 " +
+                                keys))["predictions"][0];
+  };
+  const json prediction = predict("--seq-kv 4096");
   EXPECT_EQ(prediction["step"], "same bucket");
   EXPECT_EQ(prediction["family"], "flash_decode");
   EXPECT_EQ(prediction["tuned_on"], "b8 s1 h32 d128 BF16 kv4096 hkv8");
-  const json shorter =
-      fatune_json(with({"predict", "--format", "json"},
-                       "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dhead 128 --dtype bf16 "
-                       "--seq-kv-lens uniform:1-4096 --batch 8 --page-size 16"))["predictions"][0];
+  const json shorter = predict("--seq-kv-lens uniform:1-4096");
   EXPECT_EQ(shorter["step"], "predicted");
   EXPECT_EQ(shorter["tuned_on_gpu"], "NVIDIA H100 80GB HBM3");
 }
