@@ -17,8 +17,31 @@ constexpr int kShards = 4;
 
 class Fleet : public ProgramTest {
  protected:
-  Fleet() { use_fake_worker({{"us", {{"turns_1", 100}, {"turns_2", 101}, {"turns_4", 200}}}}); }
+  /// Each configuration takes a time of its own. Equal times would be ranked as they arrive from
+  /// the compiler.
+  Fleet() {
+    use_fake_worker({{"us",
+                      {{"none):turns_1", 100},
+                       {"none):turns_2", 101},
+                       {"none):turns_4", 200},
+                       {"far_write", 110},
+                       {"trap", 111},
+                       {"infinite_loop", 112},
+                       {"wrong_row", 113},
+                       {"late_crash", 114},
+                       {"too_much_smem", 120},
+                       {"misaligned", 121},
+                       {"nan", 122},
+                       {"stray_write", 123},
+                       {"far_read", 130},
+                       {"assertion", 131},
+                       {"deadlock", 132},
+                       {"near_read", 133},
+                       {"over_inputs", 134}}}});
+  }
 
+  /// Each configuration gets the same number of samples. The course of a race depends on when each
+  /// one arrives.
   static std::vector<std::string> sweep_of(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"sweep",
                                        "--kernel-dir",
@@ -29,6 +52,8 @@ class Fleet : public ProgramTest {
                                        "1",
                                        "--heads",
                                        "1",
+                                       "--repeats",
+                                       "5",
                                        "--format",
                                        "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -62,11 +87,12 @@ class Fleet : public ProgramTest {
     return fatune_json({"show", "last", "--db", db, "--format", "json"});
   }
 
-  /// Removes times and identifiers.
+  /// Removes times, identifiers, and what depends on when each kernel has been compiled.
   static json timeless(json value) {
     if (value.is_object()) {
-      for (const char* name : {"command_line", "started_at", "wall_s", "gpu_busy_percent", "busy_s",
-                               "uid", "shard", "elapsed_s", "compile_ms", "from_cache"}) {
+      for (const char* name :
+           {"command_line", "started_at", "wall_s", "gpu_busy_percent", "busy_s", "uid", "shard",
+            "elapsed_s", "compile_ms", "from_cache", "rounds", "samples_taken", "sentinel"}) {
         value.erase(name);
       }
     }
