@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 
 #include "base/ranges.hpp"
+#include "base/task_pool.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/planner.hpp"
 
@@ -334,6 +335,35 @@ void bound_lost(const TunedProblem& row, std::vector<KnownTime>& known) {
   std::erase_if(known, [](const KnownTime& one) { return one.at_least; });
 }
 
+bool has_model(const TunedProblem& row, const FamilySet& families) {
+  return families.of(row.times.front().config).estimate.model.has_value();
+}
+
+/// Evaluates the models of configurations on a row. The results have no numbers yet.
+/// raced: the configurations of the row's race
+std::vector<KnownTime> known_times(const TunedTable& table, const TunedProblem& row,
+                                   const std::set<Config>& raced, const FamilySet& families) {
+  const DeviceLimits& device = table.gpus.at(row.gpu);
+  const double slowest_us = std::ranges::max(row.times, {}, &TunedTime::time_us).time_us;
+  std::vector<KnownTime> known;
+  for (const Config& config : raced) {
+    const auto time = row.find(config);
+    const bool lost = time == row.times.end();
+    if (lost && !table.origins.at(row.origin).complete) {
+      continue;
+    }
+    const Family& family = families.of(config);
+    const auto model = check_valid(family, config, &row.problem, &device)
+                           ? std::nullopt
+                           : find_model_time({family, config, row.problem, device});
+    if (model) {
+      known.push_back({config, 0, 0, *model, lost ? slowest_us : time->time_us, lost,
+                       noise_of(row.times.front(), lost ? 1 : time->samples)});
+    }
+  }
+  return known;
+}
+
 }  // namespace
 
 std::optional<ModelTime> find_model_time(const ConfigCase& of) {
@@ -358,31 +388,23 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
     }
   }
   FitNumbers numbers(table);
-  for (TunedProblem& row : table.problems) {
-    if (!families.of(row.times.front().config).estimate.model) {
+  std::vector<std::vector<KnownTime>> known(table.problems.size());
+  for_each_index(known.size(), usable_cores(), [&](std::size_t i) {
+    const TunedProblem& row = table.problems[i];
+    if (has_model(row, families)) {
+      known[i] = known_times(table, row, raced.at(race_of(row)), families);
+    }
+  });
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    TunedProblem& row = table.problems[i];
+    if (!has_model(row, families)) {
       continue;
     }
-    const DeviceLimits& device = table.gpus.at(row.gpu);
-    const double slowest_us = std::ranges::max(row.times, {}, &TunedTime::time_us).time_us;
-    std::vector<KnownTime> known;
-    for (const Config& config : raced.at(race_of(row))) {
-      const auto time = row.find(config);
-      const bool lost = time == row.times.end();
-      if (lost && !table.origins.at(row.origin).complete) {
-        continue;
-      }
-      const Family& family = families.of(config);
-      const auto model = check_valid(family, config, &row.problem, &device)
-                             ? std::nullopt
-                             : find_model_time({family, config, row.problem, device});
-      if (model) {
-        known.push_back({config, 0, 0, *model, lost ? slowest_us : time->time_us, lost,
-                         noise_of(row.times.front(), lost ? 1 : time->samples)});
-        numbers.number(family, known.back());
-      }
+    for (KnownTime& time : known[i]) {
+      numbers.number(families.of(time.config), time);
     }
-    bound_lost(row, known);
-    row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known));
+    bound_lost(row, known[i]);
+    row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known[i]));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/json_file.hpp"
 #include "base/ranges.hpp"
+#include "base/task_pool.hpp"
 #include "base/text_parts.hpp"
 #include "base/version.hpp"
 #include "choose/time_fit.hpp"
@@ -185,10 +187,16 @@ void add_runs(const std::vector<RunReport>& runs, const std::string& origin,
 }
 
 void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable& table) {
+  std::vector<std::string> paths;
   for (const char* folder : kShippedFolders) {
-    for (const std::string& path : tree.list(folder)) {
-      add_runs(read_results_text(tree.read(path), path), path, kernels, table);
-    }
+    append(paths, tree.list(folder));
+  }
+  std::vector<std::vector<RunReport>> runs(paths.size());
+  for_each_index(paths.size(), usable_cores(), [&](std::size_t i) {
+    runs[i] = read_results_text(tree.read(paths[i]), paths[i]);
+  });
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    add_runs(runs[i], paths[i], kernels, table);
   }
 }
 
@@ -216,9 +224,16 @@ void check_not_empty(const TunedTable& table) {
   }
 }
 
-/// Loads the tuned problems that are known without being named: those that fatune ships and, unless
-/// the store is off, those of its latest complete runs. The table may be empty.
-TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
+fatune_attention::detail::Kind kernel_kind_asked(const Problem& problem) {
+  namespace runtime = fatune_attention::detail;
+  return kernel_kind(runtime::kind_of(runtime::problem_of_rows(runtime_problem(problem))));
+}
+
+/// Loads the tuned problems that are known without being named, and say something about one of
+/// `problems`: of those that fatune ships and, unless the store is off, of those of its latest
+/// complete runs. The table may be empty.
+TunedTable load_known(const StoreOptions& store, const FamilySet& families,
+                      const std::vector<ProblemPlan>& problems) {
   const SourceHashes hashes = source_hashes(families);
   const KernelsAtHand kernels{families, hashes};
   TunedTable table;
@@ -226,6 +241,12 @@ TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
   if (!store.off) {
     add_latest_runs(store, kernels, table);
   }
+  std::set<fatune_attention::detail::Kind> kinds;
+  for (const ProblemPlan& plan : problems) {
+    kinds.insert(kernel_kind_asked(plan.problem));
+  }
+  std::erase_if(table.problems,
+                [&](const TunedProblem& row) { return !kinds.contains(kernel_kind(row)); });
   add_model_times(table, families);
   finish_table(table);
   return table;
@@ -386,7 +407,7 @@ ExportReport judge_tuned(TunedTable table, const FamilySet& families, const RowF
 
 void suggest_tuned(const FamilySet& families, const StoreOptions& store, const DeviceLimits& limits,
                    std::vector<ProblemPlan>& problems) {
-  const TunedTable table = load_known(store, families);
+  const TunedTable table = load_known(store, families, problems);
   for (ProblemPlan& plan : problems) {
     plan.suggested = suggestions(table, plan.problem, limits, families);
   }
