@@ -66,8 +66,8 @@ class Consuming {
       if (part.batch >= 0 && part.item < 0) {
         compute(part, full);
       } else if (part.batch >= 0) {
-        arrive(Plan::empty(full));
         rows = {part, part.item, await_parts(part)};
+        arrive(Plan::empty(full));
       }
       slot_.advance();
       if (work_.tile_items == 0 && before_.batch >= 0) {

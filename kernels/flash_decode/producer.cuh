@@ -77,21 +77,17 @@ class Producer {
       const Part part =
           index < parts ? part_at<S>(work_, sequences, index) : item_at<S>(work_, index - parts);
       if constexpr (kPageSize > 0) {
-        int next = 0;
         if (is_first) {
           pass(part);
-          next = take_next(all);
         }
-        load_pages(part);
+        const int taken_next = load_pages(part, all);
         if (is_first) {
-          index = next_index(next, all);
+          index = next_index(taken_next, all);
         }
         slot_.advance();
       } else if (is_first) {
         pass(part);
-        const int next = take_next(all);
-        load(part);
-        index = next_index(next, all);
+        index = next_index(load(part, all), all);
         slot_.advance();
       }
       index = __shfl_sync(0xffffffffu, index, 0);
@@ -112,9 +108,9 @@ class Producer {
         pass(part);
       }
       if constexpr (kPageSize > 0) {
-        load_pages(part);
+        load_pages(part, 0);
       } else if (is_first) {
-        load(part);
+        load(part, 0);
       }
       slot_.advance();
     }
@@ -161,14 +157,25 @@ class Producer {
 
   // threads: one, in all functions without other contracts
 
-  // Takes the next part or item from the counter, if it may be needed. What is returned is passed
-  // to next_index, later: the counter takes long to answer.
-  __device__ __forceinline__ int take_next(int all) const {
-    const bool has_own = work_.tile_items == 0;
-    return (has_own && all <= static_cast<int>(gridDim.x)) || !takes_for_cluster()
-               ? 0
-               : count_one(work_.next_part);
+  // Takes the next part or item from the counter, if it may be needed. After an item, it waits
+  // until the parts of that item's tile are counted: what it took before would wait with it, and
+  // other blocks may be free. What is returned is passed to next_index, later: the counter takes
+  // long to answer. all: parts and items; 0: there are no others
+  __device__ __forceinline__ int take_next(const Part& part, int all) const {
+    const int own = work_.tile_items == 0 ? static_cast<int>(gridDim.x) : 0;
+    if (!takes_for_cluster() || (all <= own && (own != 0 || kCanMerge))) {
+      return 0;
+    }
+    if (part.item >= 0) {
+      mbarrier_wait(Plan::empty(smem_ + Plan::full_part(slot_.index)), slot_.parity);
+    }
+    return count_one(work_.next_part);
   }
+
+  // The steps of a part before which the block takes its next one: late, so that a block with a
+  // long part does not keep another part from blocks that are free, but early enough for the
+  // counter to answer while the last tiles are loaded.
+  static constexpr int kStepsAhead = 2;
 
   // The number of the part or item that was taken. The block that takes the last one resets the
   // counter. A cluster takes as many as it has blocks at once, each of another tile of rows.
@@ -211,66 +218,86 @@ class Producer {
     pass(none);
   }
 
-  __device__ __forceinline__ void load(const Part& part) {
-    if (part.item >= 0) {
-      return;
-    }
-    const int queries_at = queries_before(part);
+  // Returns what take_next() does, which has the same `all`.
+  __device__ __forceinline__ int load(const Part& part, int all) {
+    int taken = 0;
+    int step = part.step;
+    int queries_at = queries_before(part);
+    // A loop of all steps would wait for the counter's answer in each of its turns.
 #pragma unroll 1
-    for (int step = part.step;; ++step) {
-      if (step == queries_at) {
-        load_queries(part);
+    for (int left = kStepsAhead; left >= 0; left -= kStepsAhead) {
+      const int end = part.end - left;
+      if (left == 0) {
+        taken = take_next(part, all);
       }
-      if (step >= part.end) {
-        return;
-      }
-      Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
-      // One copy of the code for both, which is the first that a block needs.
 #pragma unroll 1
-      for (int v = 0; v < 2; ++v) {
-        const PanelRange panels = panels_of(v);
-        at.x2 = panels.first;
-        load_tile(place_of(panels, v), panels.map, at,
-                  smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
-      }
-      stage_.advance();
-    }
-  }
-
-  // As load(), of keys in pages. All lanes have the same state but that of queries, which is the
-  // first lane's. threads: one warp, converged
-  __device__ __forceinline__ void load_pages(const Part& part) {
-    if (part.item >= 0) {
-      return;
-    }
-    const bool is_first = threadIdx.x % 32 == 0;
-    const int queries_at = queries_before(part);
-    PartPages<S> pages;
-    pages.ask(work_, part, part.step);
-#pragma unroll 1
-    for (int step = part.step;; ++step) {
-      if (is_first && step == queries_at) {
-        load_queries(part);
-      }
-      if (step >= part.end) {
-        return;
-      }
-      // The table takes long to answer: it is asked for a step before its tiles are free.
-      PartPages<S> next;
-      next.ask(work_, part, step + 1);
-      if constexpr (PartPages<S>::kByOneLane) {
-        load_by_one_lane(pages, part.head);
-      } else {
+      for (;; ++step) {
+        if (step == queries_at) {
+          load_queries(part);
+          queries_at = -1;
+        }
+        if (step >= end) {
+          break;
+        }
+        Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
+        // One copy of the code for both, which is the first that a block needs.
 #pragma unroll 1
         for (int v = 0; v < 2; ++v) {
           const PanelRange panels = panels_of(v);
-          load_tile_of(pages, place_of(panels, v), panels, head_in_map(part.head, v),
-                       smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+          at.x2 = panels.first;
+          load_tile(place_of(panels, v), panels.map, at,
+                    smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
         }
+        stage_.advance();
       }
-      stage_.advance();
-      pages = next;
     }
+    return taken;
+  }
+
+  // As load(), of keys in pages. All lanes have the same state but that of queries and what is
+  // returned, which are the first lane's. threads: one warp, converged
+  __device__ __forceinline__ int load_pages(const Part& part, int all) {
+    const bool is_first = threadIdx.x % 32 == 0;
+    int taken = 0;
+    int step = part.step;
+    int queries_at = queries_before(part);
+    PartPages<S> pages;
+    pages.ask(work_, part, step);
+#pragma unroll 1
+    for (int left = kStepsAhead; left >= 0; left -= kStepsAhead) {
+      const int end = part.end - left;
+      if (is_first && left == 0) {
+        taken = take_next(part, all);
+      }
+#pragma unroll 1
+      for (;; ++step) {
+        if (step == queries_at) {
+          if (is_first) {
+            load_queries(part);
+          }
+          queries_at = -1;
+        }
+        if (step >= end) {
+          break;
+        }
+        // The table takes long to answer: it is asked for a step before its tiles are free.
+        PartPages<S> next;
+        next.ask(work_, part, step + 1);
+        if constexpr (PartPages<S>::kByOneLane) {
+          load_by_one_lane(pages, part.head);
+        } else {
+#pragma unroll 1
+          for (int v = 0; v < 2; ++v) {
+            const PanelRange panels = panels_of(v);
+            load_tile_of(pages, place_of(panels, v), panels, head_in_map(part.head, v),
+                         smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+          }
+        }
+        stage_.advance();
+        pages = next;
+      }
+    }
+    return taken;
   }
 
   // As load_tile(), of the tiles of K and V of a step in few pages. That what all copies share is
@@ -315,9 +342,10 @@ class Producer {
     }
   }
 
-  // Before which step's tiles the producer loads the part's Q; -1: the query loader does.
+  // Before which step's tiles the producer loads the part's Q; -1: the query loader does, or it is
+  // an item.
   __device__ __forceinline__ int queries_before(const Part& part) const {
-    if (work_.box_rows == 0) {
+    if (work_.box_rows == 0 || part.item >= 0) {
       return -1;
     }
     // If the part before has its Q in the same place, the tiles come first whose buffers are free
