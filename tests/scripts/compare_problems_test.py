@@ -304,9 +304,14 @@ class CompareProblems(FolderTest):
 
     def test_the_real_program_sweeps(self):
         self.environment |= {"FATUNE_WORKER": WORKER, "FATUNE_FAKE_WORKER": '{"us": {"(BF16, 128, 8, 128, 3, 1)": 50}}'}
-        self.compare("--problems", "table:1", "--peers", "fa2", "--sweep", "--family flash_decode --space ci",
-                     fatune=FATUNE)
-        row, = self.written()["rows"]
+        kept = self.folder / "kept"
+        self.compare("--problems", "table:2", "--peers", "fa2", "--sweep", "--family flash_decode --space ci",
+                     "--results", str(kept), fatune=FATUNE)
+        row, other = self.written()["rows"]
+        for number, one in enumerate((row, other)):
+            swept, = json.loads((kept / f"sweep_{number:03}.json").read_text(encoding="utf-8"))["problems"]
+            self.assertEqual(swept["problem"], one["problem"])
+            self.assertEqual(swept["ranking"][0]["config"], one["best"])
         self.assertEqual(row["best"], "(BF16, 128, 8, 128, 3, 1): parts_128+shared_sums")
         self.assertEqual(row["problem"]["seq_len_kv"], 1024)
 
