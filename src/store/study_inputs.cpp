@@ -224,6 +224,7 @@ void check_not_empty(const TunedTable& table) {
   }
 }
 
+/// The kind of the tuned problems that say something about a problem.
 fatune_attention::detail::Kind kernel_kind_asked(const Problem& problem) {
   namespace runtime = fatune_attention::detail;
   return kernel_kind(runtime::kind_of(runtime::problem_of_rows(runtime_problem(problem))));
