@@ -119,7 +119,7 @@ __device__ __forceinline__ int sum_to_lane(int value) {
 }
 
 // Finds the sequences of parts, the numbers of which only grow. Each lane has one of 32 sequences
-// and two of the 64 classes.
+// and, if there are more than 32, two of the 64 classes.
 // threads: one warp, converged, in all functions
 template <typename S>
 class SequenceFinder {
@@ -127,11 +127,20 @@ class SequenceFinder {
   __device__ __forceinline__ explicit SequenceFinder(const Work& work)
       : work_(work), lane_(static_cast<int>(threadIdx.x % 32)) {}
 
+  // Whether lengths differ, of so few sequences that each lane keeps one. Else they are counted in
+  // shared memory.
+  __device__ __forceinline__ bool has_one_a_lane() const {
+    return work_.seq_lens_kv != nullptr && work_.batch <= 32;
+  }
+
   // Counts the parts of each class, before find(). Returns those of all sequences, for one tile of
   // rows of one head. scratch: 64 integers of shared memory, which are free again afterwards
   __device__ __forceinline__ int count_parts(int* scratch) {
     if (work_.seq_lens_kv == nullptr) {
       return work_.parts_each * work_.batch;
+    }
+    if (has_one_a_lane()) {
+      return order_lanes();
     }
     scratch[lane_] = 0;
     scratch[lane_ + 32] = 0;
@@ -149,6 +158,17 @@ class SequenceFinder {
     return __shfl_sync(0xffffffffu, end_, 31);
   }
 
+  // Sets keys and first of a part of sequence part.batch.
+  __device__ __forceinline__ void look_up(Part& part) const {
+    if (has_one_a_lane()) {
+      part.keys = __shfl_sync(0xffffffffu, keys_, part.batch);
+      part.first = __shfl_sync(0xffffffffu, before_, part.batch);
+      return;
+    }
+    part.keys = keys_of(work_, part.batch);
+    part.first = parts_before<S>(work_, part.batch);
+  }
+
   // Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.
   __device__ __forceinline__ void find(int at, Part& part) {
     if (work_.seq_lens_kv == nullptr) {
@@ -156,6 +176,10 @@ class SequenceFinder {
       part.batch = quotient(at, work_.parts_each_reciprocal);
       part.first = part.batch * work_.parts_each;
       part.index = at - part.first;
+      return;
+    }
+    if (has_one_a_lane()) {
+      find_in_lanes(at, part);
       return;
     }
     if (at >= class_end_) {
@@ -168,7 +192,37 @@ class SequenceFinder {
   }
 
  private:
-  static constexpr int kLongestClass = 317;  // of 2^31 keys
+  static constexpr int kShortestClass = 254;  // of no keys
+  static constexpr int kLongestClass = 317;   // of 2^31 keys
+
+  // Sets the keys and the parts of the lane's sequence, and before_: the parts of the sequences
+  // that are taken before it. Returns the parts of all. A sequence has less than 2^15 parts (the
+  // rule parts-counted).
+  __device__ __forceinline__ int order_lanes() {
+    constexpr unsigned kParts = (1u << 21) - 1;
+    const bool is_there = lane_ < work_.batch;
+    keys_ = is_there ? keys_of(work_, lane_) : 0;
+    parts_ = is_there ? parts_of<S>(work_, keys_) : 0;
+    // The sequence with the larger word is taken earlier: the class in 6 bits, then the lane.
+    const unsigned own = static_cast<unsigned>(length_class(keys_) - kShortestClass) << 26 |
+                         static_cast<unsigned>(31 - lane_) << 21 | static_cast<unsigned>(parts_);
+    unsigned before = 0;
+#pragma unroll 4
+    for (int lane = 0; lane < work_.batch; ++lane) {
+      const unsigned other = __shfl_sync(0xffffffffu, own, lane);
+      before += other > own ? other & kParts : 0;
+    }
+    before_ = static_cast<int>(before);
+    return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts_)));
+  }
+
+  __device__ __forceinline__ void find_in_lanes(int at, Part& part) {
+    const unsigned has = __ballot_sync(0xffffffffu, at >= before_ && at < before_ + parts_);
+    part.batch = __ffs(static_cast<int>(has)) - 1;
+    part.keys = __shfl_sync(0xffffffffu, keys_, part.batch);
+    part.first = __shfl_sync(0xffffffffu, before_, part.batch);
+    part.index = at - part.first;
+  }
 
   // Takes the class that has part `at`, from its first sequence on.
   __device__ __forceinline__ void take_class(int at) {
@@ -214,7 +268,7 @@ class SequenceFinder {
   int chunk_ = 0;      // the first of the 32 sequences
   int keys_ = 0;       // of the lane's sequence
   int parts_ = 0;      // of the lane's sequence, if it is of the class
-  int before_ = 0;     // parts of the sequences that were taken before these
+  int before_ = 0;     // parts of the sequences that were taken before these, or before the lane's
 };
 
 // Sets the part's steps and the number of parts of its sequence. in: all else
@@ -281,7 +335,8 @@ __device__ __forceinline__ int items_of_all(const Work& work) {
 // The item with this number.
 // threads: one warp, converged
 template <typename S>
-__device__ __forceinline__ Part item_at(const Work& work, int number) {
+__device__ __forceinline__ Part item_at(const Work& work, const SequenceFinder<S>& sequences,
+                                        int number) {
   Part part;
   const int tile = quotient(number, work.tile_items_reciprocal);
   part.item = number - tile * work.tile_items;
@@ -289,9 +344,8 @@ __device__ __forceinline__ Part item_at(const Work& work, int number) {
   part.head = tile - rows * work.kv_heads;
   part.batch = quotient(rows, work.row_tiles_reciprocal);
   part.row_tile = rows - part.batch * work.row_tiles;
-  part.keys = keys_of(work, part.batch);
+  sequences.look_up(part);
   part.parts = parts_of<S>(work, part.keys);
-  part.first = parts_before<S>(work, part.batch);
   part.index = part.step = part.end = 0;
   return part;
 }

@@ -59,35 +59,41 @@ class Producer {
     constexpr unsigned kScratch = kCluster > 1 ? Plan::kP : Plan::key(0);
     const int parts = sequences.count_parts(reinterpret_cast<int*>(memory_ + kScratch)) *
                       work_.kv_heads * work_.row_tiles;
-    if (work_.seq_lens_kv != nullptr) {
+    if (work_.seq_lens_kv != nullptr && !sequences.has_one_a_lane()) {
       fence_async_proxy();  // the first load overwrites what was counted there
       __syncwarp();
     }
-    const int all = parts + items_of_all(work_);
+    const int items = items_of_all(work_);
+    const int all = parts + items;
+    // Where there is a block for each item, each takes one number behind the parts: that of its
+    // item, or of none. Else blocks take items until there are none.
+    takes_one_item_ = kCluster == 1 && items <= static_cast<int>(gridDim.x);
+    const int counted = takes_one_item_ ? parts : all;
     const bool is_first = threadIdx.x % 32 == 0;
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot
     // run would keep them waiting.
     int index = work_.tile_items == 0 ? static_cast<int>(blockIdx.x)
-                : is_first            ? next_index(taken, all)
+                : is_first            ? next_index(taken, counted)
                                       : 0;
     index = __shfl_sync(0xffffffffu, index, 0);
     named_barrier_wait(kInitialisedBarrier, 64);
 #pragma unroll 1
     while (index < all) {
-      const Part part =
-          index < parts ? part_at<S>(work_, sequences, index) : item_at<S>(work_, index - parts);
+      const Part part = index < parts ? part_at<S>(work_, sequences, index)
+                                      : item_at<S>(work_, sequences, index - parts);
       if constexpr (kPageSize > 0) {
         if (is_first) {
           pass(part);
         }
-        const int taken_next = load_pages(part, all);
+        const int taken_next = load_pages(part, counted);
         if (is_first) {
-          index = next_index(taken_next, all);
+          index = takes_no_more(part) ? all : next_index(taken_next, counted);
         }
         slot_.advance();
       } else if (is_first) {
         pass(part);
-        index = next_index(load(part, all), all);
+        const int taken_next = load(part, counted);
+        index = takes_no_more(part) ? all : next_index(taken_next, counted);
         slot_.advance();
       }
       index = __shfl_sync(0xffffffffu, index, 0);
@@ -157,13 +163,24 @@ class Producer {
 
   // threads: one, in all functions without other contracts
 
+  // Whether this block may have to ask the counter for its next part. counted: the numbers that the
+  // counter gives out, but for each block's last one; 0: the block has no other part
+  __device__ __forceinline__ bool may_take(int counted) const {
+    const int own = work_.tile_items == 0 ? static_cast<int>(gridDim.x) : 0;
+    return takes_for_cluster() && (counted > own || (own == 0 && !kCanMerge));
+  }
+
+  // Whether the block's last number was this one.
+  __device__ __forceinline__ bool takes_no_more(const Part& part) const {
+    return part.item >= 0 && takes_one_item_;
+  }
+
   // Takes the next part or item from the counter, if it may be needed. After an item, it waits
   // until the parts of that item's tile are counted: what it took before would wait with it, and
   // other blocks may be free. What is returned is passed to next_index, later: the counter takes
-  // long to answer. all: parts and items; 0: there are no others
-  __device__ __forceinline__ int take_next(const Part& part, int all) const {
-    const int own = work_.tile_items == 0 ? static_cast<int>(gridDim.x) : 0;
-    if (!takes_for_cluster() || (all <= own && (own != 0 || kCanMerge))) {
+  // long to answer.
+  __device__ __forceinline__ int take_next(const Part& part, int counted) const {
+    if (!may_take(counted) || takes_no_more(part)) {
       return 0;
     }
     if (part.item >= 0) {
@@ -177,19 +194,24 @@ class Producer {
   // counter to answer while the last tiles are loaded.
   static constexpr int kStepsAhead = 2;
 
+  // 0 if the part is too short, or no next part may have to be taken.
+  __device__ __forceinline__ int steps_ahead(const Part& part, int counted) const {
+    return may_take(counted) && part.end - part.step > kStepsAhead ? kStepsAhead : 0;
+  }
+
   // The number of the part or item that was taken. The block that takes the last one resets the
   // counter. A cluster takes as many as it has blocks at once, each of another tile of rows.
-  __device__ __forceinline__ int next_index(int taken, int all) {
+  __device__ __forceinline__ int next_index(int taken, int counted) {
     const int blocks = static_cast<int>(gridDim.x);
     const bool has_own = work_.tile_items == 0;
-    if (has_own && all <= blocks) {
-      return all;
+    if (has_own && counted <= blocks) {
+      return counted;
     }
     if constexpr (kCluster > 1) {
       taken = taken_.share(taken, smem_);
     }
     const int takers = blocks / kCluster;
-    const int to_take = all / kCluster;
+    const int to_take = counted / kCluster;
     if (taken == (has_own ? to_take - 1 : to_take + takers - 1) && takes_for_cluster()) {
       *work_.next_part = 0;
     }
@@ -218,56 +240,21 @@ class Producer {
     pass(none);
   }
 
-  // Returns what take_next() does, which has the same `all`.
-  __device__ __forceinline__ int load(const Part& part, int all) {
+  // Loads the part's steps, each by load_step(step), and its queries before one of them. Returns
+  // what take_next() does, which has the same `counted`. is_first: whether this lane loads queries
+  // and takes the next part
+  template <typename LoadStep>
+  __device__ __forceinline__ int load_steps(const Part& part, int counted, bool is_first,
+                                            const LoadStep& load_step) {
     int taken = 0;
     int step = part.step;
     int queries_at = queries_before(part);
     // A loop of all steps would wait for the counter's answer in each of its turns.
 #pragma unroll 1
-    for (int left = kStepsAhead; left >= 0; left -= kStepsAhead) {
-      const int end = part.end - left;
-      if (left == 0) {
-        taken = take_next(part, all);
-      }
-#pragma unroll 1
-      for (;; ++step) {
-        if (step == queries_at) {
-          load_queries(part);
-          queries_at = -1;
-        }
-        if (step >= end) {
-          break;
-        }
-        Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
-        // One copy of the code for both, which is the first that a block needs.
-#pragma unroll 1
-        for (int v = 0; v < 2; ++v) {
-          const PanelRange panels = panels_of(v);
-          at.x2 = panels.first;
-          load_tile(place_of(panels, v), panels.map, at,
-                    smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
-        }
-        stage_.advance();
-      }
-    }
-    return taken;
-  }
-
-  // As load(), of keys in pages. All lanes have the same state but that of queries and what is
-  // returned, which are the first lane's. threads: one warp, converged
-  __device__ __forceinline__ int load_pages(const Part& part, int all) {
-    const bool is_first = threadIdx.x % 32 == 0;
-    int taken = 0;
-    int step = part.step;
-    int queries_at = queries_before(part);
-    PartPages<S> pages;
-    pages.ask(work_, part, step);
-#pragma unroll 1
-    for (int left = kStepsAhead; left >= 0; left -= kStepsAhead) {
+    for (int left = steps_ahead(part, counted); left >= 0; left -= kStepsAhead) {
       const int end = part.end - left;
       if (is_first && left == 0) {
-        taken = take_next(part, all);
+        taken = take_next(part, counted);
       }
 #pragma unroll 1
       for (;; ++step) {
@@ -280,24 +267,49 @@ class Producer {
         if (step >= end) {
           break;
         }
-        // The table takes long to answer: it is asked for a step before its tiles are free.
-        PartPages<S> next;
-        next.ask(work_, part, step + 1);
-        if constexpr (PartPages<S>::kByOneLane) {
-          load_by_one_lane(pages, part.head);
-        } else {
-#pragma unroll 1
-          for (int v = 0; v < 2; ++v) {
-            const PanelRange panels = panels_of(v);
-            load_tile_of(pages, place_of(panels, v), panels, head_in_map(part.head, v),
-                         smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
-          }
-        }
+        load_step(step);
         stage_.advance();
-        pages = next;
       }
     }
     return taken;
+  }
+
+  // As load_steps().
+  __device__ __forceinline__ int load(const Part& part, int counted) {
+    return load_steps(part, counted, true, [&](int step) {
+      Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
+      // One copy of the code for both, which is the first that a block needs.
+#pragma unroll 1
+      for (int v = 0; v < 2; ++v) {
+        const PanelRange panels = panels_of(v);
+        at.x2 = panels.first;
+        load_tile(place_of(panels, v), panels.map, at,
+                  smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+      }
+    });
+  }
+
+  // As load_steps(), of keys in pages. All lanes have the same state but that of queries and what
+  // is returned, which are the first lane's. threads: one warp, converged
+  __device__ __forceinline__ int load_pages(const Part& part, int counted) {
+    PartPages<S> pages;
+    pages.ask(work_, part, part.step);
+    return load_steps(part, counted, threadIdx.x % 32 == 0, [&](int step) {
+      // The table takes long to answer: it is asked for a step before its tiles are free.
+      PartPages<S> next;
+      next.ask(work_, part, step + 1);
+      if constexpr (PartPages<S>::kByOneLane) {
+        load_by_one_lane(pages, part.head);
+      } else {
+#pragma unroll 1
+        for (int v = 0; v < 2; ++v) {
+          const PanelRange panels = panels_of(v);
+          load_tile_of(pages, place_of(panels, v), panels, head_in_map(part.head, v),
+                       smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+        }
+      }
+      pages = next;
+    });
   }
 
   // As load_tile(), of the tiles of K and V of a step in few pages. That what all copies share is
@@ -392,6 +404,7 @@ class Producer {
   Ring<S::kSlots> slot_;
   Ring<S::kQueryTiles> query_;
   bool has_loaded_queries_ = false;
+  bool takes_one_item_ = false;
   Ring<S::kStages> stage_;
   TakenForCluster<S> taken_;
 };

@@ -51,7 +51,7 @@ class PartQueue {
     if (index < parts_) {
       part = part_at<S>(work_, sequences_, index);
     } else if (index < all_) {
-      part = item_at<S>(work_, index - parts_);
+      part = item_at<S>(work_, sequences_, index - parts_);
     }
     if (threadIdx.x == 0) {
       int4* const to = reinterpret_cast<int4*>(slot(published_));

@@ -93,6 +93,31 @@ TEST_F(EmulateDecode, MorePartsThanBlocksAreRightWhateverTheLengths) {
                      "--schedules 1"));
 }
 
+// A warp keeps the lengths of up to 32 sequences in its lanes, and counts those of more.
+constexpr std::array kBatchesByLanes{"32", "33", "70"};
+
+std::vector<std::string> lengths_of(const char* batch) {
+  return words(std::string("--seq 1 --seq-kv-lens zipf:0-300 --heads 4 --kv-heads 2 --schedules 1 "
+                           "--batch ") +
+               batch);
+}
+
+TEST_F(EmulateDecode, LengthsOfFewAndManySequencesAreRight) {
+  for (const char* batch : kBatchesByLanes) {
+    expect_right(
+        {"(FP16, 64, 8, 64, 2, 1): parts_64", "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"},
+        lengths_of(batch));
+  }
+}
+
+TEST_F(EmulateDecodeSm80, LengthsOfFewAndManySequencesAreRight) {
+  for (const char* batch : kBatchesByLanes) {
+    auto problem = lengths_of(batch);
+    problem.insert(problem.end(), {"--arch", "sm_80"});
+    expect_right({"(FP16, 64, 16, 64, 2, 4, 1): parts_64+shared_sums"}, problem);
+  }
+}
+
 /// K and V in pages, with configurations whose steps have the same keys as a page, fewer and more.
 struct PagedCase {
   const char* name;

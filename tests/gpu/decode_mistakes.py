@@ -36,6 +36,8 @@ LATENT_SHAPE = {"--seq": "1", "--seq-kv": "190", "--heads": "16", "--kv-heads": 
 LATENT_CLUSTER = {**LATENT_SHAPE, "--heads": "128"}  # two tiles of rows
 # Two parts of one tile of rows.
 MERGED = "(BF16, 576, 64, 64, 2, 1): parts_128+shared_sums"
+# More sequences than a warp has lanes: their parts are counted in shared memory.
+MANY_LENGTHS = {"--batch": "33", "--seq-kv-lens": ",".join(["190"] + 32 * ["64"])}
 LATENT_LENGTHS = {**LATENT_SHAPE, "--batch": "2", "--seq-kv-lens": "190,100"}
 ONE_LATENT_PART = {**LATENT_SHAPE, "--seq-kv": "128"}
 # Blocks have four parts, so that slots for parts are used again.
@@ -83,6 +85,8 @@ MISTAKES = [
             "wrong_result", "input normal", right_on={"--seq-kv": "256"}),
     Mistake("length ignored", "part_schedule.cuh", "__ldg(work.seq_lens_kv + batch)", "work.seq_len_kv",
             "out_of_bounds", "after the end of parts", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "330,330"}),
+    Mistake("sequences of a class in one place", "part_schedule.cuh", "static_cast<unsigned>(31 - lane_) << 21", "0",
+            "barrier_misuse", "1 arrivals", shape={"--batch": "2", "--seq-kv-lens": "330,330"}, right_on=LENGTHS),
     Mistake("tail of V", "values_end.cuh", "kPageSize == 0 && work.seq_lens_kv == nullptr", "true",
             "wrong_result", "input normal", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "256,128"}),
     Mistake("sink in each part", "row_sink.cuh", "part.index == 0 ?", "true ?",
@@ -199,7 +203,7 @@ MISTAKES += [
     latent("keys loaded for one block of the cluster", "cluster.cuh", "(1 << kCluster) - 1", "1",
            "divergent_barrier", "no warp can go on", shape=LATENT_CLUSTER),
     latent("parts counted where other blocks load", "producer.cuh", "kCluster > 1 ? Plan::kP : Plan::key(0)", "Plan::key(0)",
-           "race", "block rank 1", shape={**LATENT_CLUSTER, **LATENT_LENGTHS, "--heads": "128"}),
+           "race", "block rank 1", shape={**LATENT_CLUSTER, **LATENT_SHAPE, **MANY_LENGTHS, "--heads": "128"}),
     latent("blocks of a cluster with other ends", "part_schedule.cuh", "(part.row_tile / kCluster + 1) * kCluster",
            "part.row_tile + 1", "divergent_barrier", "no warp can go on",
            shape={**LATENT_CLUSTER, "--seq": "2", "--seq-kv": "129", "--heads": "64", "--causal": ""}),

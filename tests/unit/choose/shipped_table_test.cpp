@@ -153,13 +153,9 @@ TEST_F(ShippedTable, HasSmallRegretsForDecoding) {
   EXPECT_EQ(summary.problems, table.problems.size());
   EXPECT_GT(summary.known, summary.problems / 2);
   EXPECT_LT(summary.median_percent.value_or(100.0), 0.6);
-  EXPECT_LT(summary.worst_percent.value_or(100.0), 16.0);  // rests on one sample
-  for (const LeftOut& left : left_out) {
-    const TunedProblem& row = table.problems[left.row];
-    if (left.regret_percent && row.find(left.choice.config)->samples > 1) {
-      EXPECT_LT(*left.regret_percent, 10.0) << row.problem.seq_len_kv;
-    }
-  }
+  EXPECT_LT(summary.worst_percent.value_or(100.0), 16.0);
+  const auto is_large = [](const LeftOut& left) { return left.regret_percent.value_or(0.0) > 6.0; };
+  EXPECT_LE(std::ranges::count_if(left_out, is_large), 6);
 }
 
 TEST_F(ShippedTable, FitsConfigurationsTogetherThatDifferInPartsAlone) {
