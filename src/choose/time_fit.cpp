@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -77,20 +78,55 @@ struct Equation {
         at_least(known.at_least) {}
 };
 
+/// The families of fits, numbered. Rows have many times, so that names are compared once a fit.
+class FamiliesOfFits {
+ public:
+  explicit FamiliesOfFits(const Rows& rows) {
+    std::map<std::string, std::size_t> numbers;
+    for (const TunedProblem* row : rows) {
+      for (const KnownTime& known : *row->known) {
+        if (known.like >= of_fits_.size()) {
+          of_fits_.resize(known.like + 1, kNone);
+        }
+        if (of_fits_[known.like] == kNone) {
+          of_fits_[known.like] =
+              numbers.try_emplace(known.config.family, numbers.size()).first->second;
+        }
+      }
+    }
+    count_ = numbers.size();
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  /// The number of fits, those without a family included.
+  [[nodiscard]] std::size_t fits() const { return of_fits_.size(); }
+  /// like: KnownTime::like of one of the rows
+  [[nodiscard]] std::size_t of(std::size_t like) const { return of_fits_[like]; }
+
+ private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  std::vector<std::size_t> of_fits_;  ///< by KnownTime::like
+  std::size_t count_ = 0;
+};
+
 /// Fits the times of a family's configurations in one group by least squares. Each coefficient is 0
 /// as far as times do not say otherwise. What all configurations share, the level, the slope and a
 /// number for each row, are found first: with these, the coefficients of configurations are
 /// independent of each other.
 class GroupFit {
  public:
-  GroupFit(const Rows& rows, const std::string& family)
+  GroupFit(const Rows& rows, const FamiliesOfFits& families, std::size_t family)
       : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
+    std::vector<Fitted*> by_like(families.fits(), nullptr);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const KnownTime& known : *rows[i]->known) {
-        if (known.config.family != family) {
+        if (families.of(known.like) != family) {
           continue;
         }
-        fits_[known.like].equations.emplace_back(static_cast<Eigen::Index>(i), known);
+        Fitted*& fitted = by_like[known.like];
+        fitted = fitted == nullptr ? &fits_[known.like] : fitted;
+        fitted->equations.emplace_back(static_cast<Eigen::Index>(i), known);
       }
     }
     std::erase_if(fits_, [](const auto& one) {
@@ -211,15 +247,10 @@ class GroupFit {
 
 /// The fits of all families, by KnownTime::like.
 std::map<std::size_t, TimeFit> fit_families(const Rows& rows) {
-  std::set<std::string> families;
-  for (const TunedProblem* row : rows) {
-    for (const KnownTime& known : *row->known) {
-      families.insert(known.config.family);
-    }
-  }
+  const FamiliesOfFits families(rows);
   std::map<std::size_t, TimeFit> fits;
-  for (const std::string& family : families) {
-    fits.merge(GroupFit(rows, family).fits());
+  for (std::size_t family = 0; family < families.count(); ++family) {
+    fits.merge(GroupFit(rows, families, family).fits());
   }
   return fits;
 }
