@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -78,37 +77,12 @@ struct Equation {
         at_least(known.at_least) {}
 };
 
-/// The families of fits, numbered. Rows have many times, so that names are compared once a fit.
-class FamiliesOfFits {
- public:
-  explicit FamiliesOfFits(const Rows& rows) {
-    std::map<std::string, std::size_t> numbers;
-    for (const TunedProblem* row : rows) {
-      for (const KnownTime& known : *row->known) {
-        if (known.like >= of_fits_.size()) {
-          of_fits_.resize(known.like + 1, kNone);
-        }
-        if (of_fits_[known.like] == kNone) {
-          of_fits_[known.like] =
-              numbers.try_emplace(known.config.family, numbers.size()).first->second;
-        }
-      }
-    }
-    count_ = numbers.size();
-  }
-
-  [[nodiscard]] std::size_t count() const { return count_; }
-  /// The number of fits, those without a family included.
-  [[nodiscard]] std::size_t fits() const { return of_fits_.size(); }
-  /// like: KnownTime::like of one of the rows
-  [[nodiscard]] std::size_t of(std::size_t like) const { return of_fits_[like]; }
-
- private:
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
-  std::vector<std::size_t> of_fits_;  ///< by KnownTime::like
-  std::size_t count_ = 0;
+/// What one fit is made of, and its coefficients.
+struct Fitted {
+  std::vector<Equation> equations{};
+  PartVector parts = PartVector::Zero();
 };
+using FittedByLike = std::map<std::size_t, Fitted>;  ///< by KnownTime::like
 
 /// Fits the times of a family's configurations in one group by least squares. Each coefficient is 0
 /// as far as times do not say otherwise. What all configurations share, the level, the slope and a
@@ -116,19 +90,10 @@ class FamiliesOfFits {
 /// independent of each other.
 class GroupFit {
  public:
-  GroupFit(const Rows& rows, const FamiliesOfFits& families, std::size_t family)
-      : shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows.size()))) {
-    std::vector<Fitted*> by_like(families.fits(), nullptr);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (const KnownTime& known : *rows[i]->known) {
-        if (families.of(known.like) != family) {
-          continue;
-        }
-        Fitted*& fitted = by_like[known.like];
-        fitted = fitted == nullptr ? &fits_[known.like] : fitted;
-        fitted->equations.emplace_back(static_cast<Eigen::Index>(i), known);
-      }
-    }
+  /// rows: how many the equations are of
+  GroupFit(std::size_t rows, FittedByLike fits)
+      : fits_(std::move(fits)),
+        shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows))) {
     std::erase_if(fits_, [](const auto& one) {
       return std::ranges::all_of(one.second.equations, &Equation::at_least);
     });
@@ -152,11 +117,6 @@ class GroupFit {
   }
 
  private:
-  struct Fitted {
-    std::vector<Equation> equations{};
-    PartVector parts = PartVector::Zero();
-  };
-
   /// The normal equations of one fit.
   struct Normal {
     PartMatrix own = PartMatrix::Zero();
@@ -241,16 +201,27 @@ class GroupFit {
     }
   }
 
-  std::map<std::size_t, Fitted> fits_;  ///< by KnownTime::like
-  Eigen::VectorXd shared_;              ///< level, slope, then one for each row
+  FittedByLike fits_;
+  Eigen::VectorXd shared_;  ///< level, slope, then one for each row
 };
 
 /// The fits of all families, by KnownTime::like.
 std::map<std::size_t, TimeFit> fit_families(const Rows& rows) {
-  const FamiliesOfFits families(rows);
+  std::map<std::string, FittedByLike> families;
+  std::vector<Fitted*> by_like;  // rows have many times: a name is looked up once a fit
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const KnownTime& known : *rows[i]->known) {
+      by_like.resize(std::max(by_like.size(), known.like + 1), nullptr);
+      Fitted*& fitted = by_like[known.like];
+      if (fitted == nullptr) {
+        fitted = &families[known.config.family][known.like];
+      }
+      fitted->equations.emplace_back(static_cast<Eigen::Index>(i), known);
+    }
+  }
   std::map<std::size_t, TimeFit> fits;
-  for (std::size_t family = 0; family < families.count(); ++family) {
-    fits.merge(GroupFit(rows, families, family).fits());
+  for (auto& [name, of_family] : families) {
+    fits.merge(GroupFit(rows.size(), std::move(of_family)).fits());
   }
   return fits;
 }
