@@ -14,16 +14,21 @@ import json, sys
 option = dict(zip(sys.argv[2::], sys.argv[3::]))
 if option["--batch"] == "13":
     sys.exit("no luck")
-result = {"config": "c", "samples_us": [1.0], "verification": {"method": "gpu", "inputs": [1, 2]}}
-problem = {"problem": {"keys": int(option.get("--seq-kv", 0)), "budget": option["--budget"],
+result = {"config": "c", "family": "one", "time_us": 2.0, "rank": 1, "tie_group": 1, "samples_us": [1.0],
+          "verification": {"method": "gpu", "inputs": [1, 2]}}
+of_two = {**result, "family": "two", "time_us": 1.9 if option.get("--seq-kv") == "4096" else 2.9}
+ranking = [*({**result, "config": name} for name in "cdefg"), *({**of_two, "config": name} for name in "cd"),
+           {**result, "family": "three"}, {**of_two, "config": "far", "time_us": 3.1}]
+ranking.sort(key=lambda one: one["time_us"])
+problem = {"problem": {"batch": option["--batch"], "keys": int(option.get("--seq-kv", 0)), "budget": option["--budget"],
                        "causal": "--causal" in sys.argv, "space": option.get("--space"),
-                       "repeats": option.get("--repeats")}, "ranking": [result] * 5,
+                       "repeats": option.get("--repeats")}, "ranking": ranking,
            "failures": [{}], "more_ranked": 4, "more_failed": None, "measuring": {}, "audited": [], "audit": [],
            "conditions": {"timeline": [1]}}
 run = {"wall_s": 1.5, "busy_s": 1.0, "source_hashes": {option["--family"]: "abc"}, "complete": True,
        "started_at": "2026", "toolchain": {"nvrtc": option["--seq"]},
        "device": {"name": "GPU", "uuid": "1", "free_memory_bytes": 7}, "policy": {"budget_s": 1.5},
-       "problems": [problem], "summary": {"winners": [{"winner": "c"}]}}
+       "problems": [problem], "summary": {"winners": [{"winner": "c", "time_us": 2.0, "problem": problem["problem"]}]}}
 json.dump(run, open(option["--out"] + "/results.json", "w"))
 """
 
@@ -48,7 +53,7 @@ class TuneWinners(FolderTest):
 
     def tune(self, sweeps, *arguments, code=0):
         file = self.folder / "sweeps.json"
-        file.write_text(json.dumps({"kept": 3, "sweeps": sweeps}), encoding="utf-8")
+        file.write_text(json.dumps({"kept": 3, "kept_of_each_family": 1, "sweeps": sweeps}), encoding="utf-8")
         return self.run_script(file, "--fatune", self.program, "--out", self.folder / "out", *arguments, code=code)
 
     def merge(self, code=0):
@@ -60,15 +65,31 @@ class TuneWinners(FolderTest):
         self.tune([sweep(), sweep(keys=4096)])
         merged = self.merge()
         self.assertEqual([one["problem"] for one in merged["problems"]],
-                         [{"keys": 512, "budget": "6", "causal": False, "space": None, "repeats": None},
-                          {"keys": 4096, "budget": "6", "causal": False, "space": None, "repeats": None}])
+                         [{"batch": "1", "keys": 512, "budget": "6", "causal": False, "space": None, "repeats": None},
+                          {"batch": "1", "keys": 4096, "budget": "6", "causal": False, "space": None,
+                           "repeats": None}])
         first = merged["problems"][0]
-        self.assertEqual((len(first["ranking"]), first["more_ranked"], first["more_failed"]), (3, 6, 1))
+        self.assertEqual([one["family"] for one in first["ranking"]], ["one"] * 3 + ["two"])
+        self.assertEqual((first["more_ranked"], first["more_failed"]), (9, 1))
         self.assertEqual(first["ranking"][0],
-                         {"config": "c", "samples_us": None, "verification": {"method": "gpu", "inputs": []}})
+                         {"config": "c", "family": "one", "time_us": 2.0, "rank": 1, "tie_group": 1,
+                          "samples_us": None, "verification": {"method": "gpu", "inputs": []}})
         self.assertEqual((merged["wall_s"], len(merged["summary"]["winners"])), (3.0, 2))
         schema = json.loads((SCRIPT.parents[1] / "configs/schema/results.schema.json").read_text(encoding="utf-8"))
         self.assertEqual(sorted(merged["summary"]), sorted(schema["properties"]["summary"]["required"]))
+
+    def test_configurations_of_a_problem_that_several_files_have_are_ranked_together(self):
+        self.tune([sweep()])
+        earlier = json.loads((self.folder / "out/sweep_000.json").read_text(encoding="utf-8"))
+        ranking = earlier["problems"][0]["ranking"]
+        new = {"config": "new", "time_us": 1.5}
+        later = {**earlier, "started_at": "2027",
+                 "problems": [{**earlier["problems"][0], "ranking": [{**ranking[0], **new},
+                                                                     {**ranking[1], "time_us": 1.9}]}]}
+        (self.folder / "out/a_later.json").write_text(json.dumps(later), encoding="utf-8")
+        (problem,) = self.merge()["problems"]
+        self.assertEqual([(one["config"], one["time_us"], one["rank"], one["tie_group"]) for one in problem["ranking"]],
+                         [("new", 1.5, 1, 1), ("d", 1.9, 2, 1), ("c", 2.0, 3, 3)])
 
     def test_a_sweep_that_fails_costs_itself_alone_and_is_tried_again(self):
         said = self.tune([sweep(batch=13), sweep()], code=1)
@@ -84,7 +105,7 @@ class TuneWinners(FolderTest):
         del prefill["keys"]
         self.tune([prefill], "--repeats", 16)
         self.assertEqual(self.merge()["problems"][0]["problem"],
-                         {"keys": 0, "budget": "6", "causal": True, "space": "cover", "repeats": "16"})
+                         {"batch": "1", "keys": 0, "budget": "6", "causal": True, "space": "cover", "repeats": "16"})
 
     def test_sweeps_that_are_not_there_are_an_error(self):
         said = self.run_script("prefil", "--out", self.folder / "out", code=1)
