@@ -49,6 +49,7 @@ constexpr double kOfNoise = 4.0;
 constexpr double kOfRow = 0.05;  // what all configurations have in common on a row: clocks, memory
 constexpr double kOfSlope = 0.02;
 constexpr double kOfLevel = 10.0;
+constexpr double kUsualTimes = 4.0;  // as many as kOfTime counts as, beside what a fit leaves
 constexpr std::array<double, ModelTime::kParts> kOfParts{0.04, 0.1, 0.1, 0.3};
 constexpr double kUsualLogClocks = 11.512925464970229;  // of 1e5
 
@@ -58,8 +59,10 @@ using PartMatrix = Eigen::Matrix<double, kParts, kParts>;
 
 double weight_of(double deviation) { return 1.0 / (deviation * deviation); }
 
-/// One time as an equation: y = level + slope * log_clocks + row's + configuration's * parts.
+/// One time as an equation: y = level + slope * log_clocks + row's + configuration's * parts. Level
+/// and slope are a family's.
 struct Equation {
+  Eigen::Index family = 0;
   Eigen::Index row = 0;
   PartVector parts;
   double log_clocks = 0.0;  ///< relative to the usual ones
@@ -68,8 +71,9 @@ struct Equation {
   bool at_least = false;  ///< the right side is this or more
   bool counts = false;    ///< false: it is at least this already
 
-  Equation(Eigen::Index of_row, const KnownTime& known)
-      : row(of_row),
+  Equation(Eigen::Index of_family, Eigen::Index of_row, const KnownTime& known)
+      : family(of_family),
+        row(of_row),
         parts(known.model.parts.data()),
         log_clocks(std::log(known.model.clocks) - kUsualLogClocks),
         y(std::log(known.us / known.model.clocks)),
@@ -84,16 +88,18 @@ struct Fitted {
 };
 using FittedByLike = std::map<std::size_t, Fitted>;  ///< by KnownTime::like
 
-/// Fits the times of a family's configurations in one group by least squares. Each coefficient is 0
-/// as far as times do not say otherwise. What all configurations share, the level, the slope and a
-/// number for each row, are found first: with these, the coefficients of configurations are
-/// independent of each other.
+/// Fits the times of configurations in one group by least squares. Each coefficient is 0 as far as
+/// times do not say otherwise. What configurations share, level and slope of a family and a number
+/// for each row, are found first: with these, the coefficients of configurations are independent of
+/// each other. Families have the rows' numbers in common, so that a row with times of several says
+/// which of them is the faster one.
 class GroupFit {
  public:
-  /// rows: how many the equations are of
-  GroupFit(std::size_t rows, FittedByLike fits)
-      : fits_(std::move(fits)),
-        shared_(Eigen::VectorXd::Zero(2 + static_cast<Eigen::Index>(rows))) {
+  /// families, rows: how many the equations are of
+  GroupFit(std::size_t families, std::size_t rows, FittedByLike fits)
+      : families_(static_cast<Eigen::Index>(families)),
+        fits_(std::move(fits)),
+        shared_(Eigen::VectorXd::Zero(2 * families_ + static_cast<Eigen::Index>(rows))) {
     std::erase_if(fits_, [](const auto& one) {
       return std::ranges::all_of(one.second.equations, &Equation::at_least);
     });
@@ -108,9 +114,13 @@ class GroupFit {
   [[nodiscard]] std::map<std::size_t, TimeFit> fits() const {
     std::map<std::size_t, TimeFit> fits;
     for (const auto& [number, fitted] : fits_) {
+      const Eigen::Index level = level_of(fitted.equations.front());
       TimeFit& fit = fits[number];
-      fit.log_us = shared_(0) - shared_(1) * kUsualLogClocks;
-      fit.log_slope = 1.0 + shared_(1);
+      // Of many configurations, the least time would often be one that is predicted too short.
+      constexpr double kDeviations = 0.5;
+      fit.log_us = shared_(level) - shared_(level + 1) * kUsualLogClocks +
+                   kDeviations * deviation_of(fitted);
+      fit.log_slope = 1.0 + shared_(level + 1);
       std::ranges::copy(fitted.parts, fit.parts.begin());
     }
     return fits;
@@ -125,8 +135,27 @@ class GroupFit {
     PartVector right = PartVector::Zero();
   };
 
+  /// The place of an equation's level among the shared coefficients; that of its slope is next.
+  static Eigen::Index level_of(const Equation& equation) { return 2 * equation.family; }
+  [[nodiscard]] Eigen::Index row_of(const Equation& equation) const {
+    return 2 * families_ + equation.row;
+  }
   [[nodiscard]] double shared_of(const Equation& equation) const {
-    return shared_(0) + shared_(1) * equation.log_clocks + shared_(2 + equation.row);
+    const Eigen::Index level = level_of(equation);
+    return shared_(level) + shared_(level + 1) * equation.log_clocks + shared_(row_of(equation));
+  }
+
+  /// The standard deviation of what a fit leaves of its times.
+  [[nodiscard]] double deviation_of(const Fitted& fitted) const {
+    double squares = kUsualTimes * kOfTime * kOfTime;
+    double times = kUsualTimes;
+    for (const Equation& one : fitted.equations) {
+      if (!one.at_least) {
+        squares += std::pow(one.y - shared_of(one) - fitted.parts.dot(one.parts), 2);
+        times += 1.0;
+      }
+    }
+    return std::sqrt(squares / times);
   }
 
   /// Returns whether other equations count than before.
@@ -145,8 +174,10 @@ class GroupFit {
   void solve() {
     const Eigen::Index size = shared_.size();
     Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, weight_of(kOfRow));
-    prior(0) = weight_of(kOfLevel);
-    prior(1) = weight_of(kOfSlope);
+    for (Eigen::Index i = 0; i < families_; ++i) {
+      prior(2 * i) = weight_of(kOfLevel);
+      prior(2 * i + 1) = weight_of(kOfSlope);
+    }
     Eigen::MatrixXd left = prior.asDiagonal();
     Eigen::VectorXd right = Eigen::VectorXd::Zero(size);
     std::vector<Normal> normals;
@@ -167,18 +198,19 @@ class GroupFit {
     }
   }
 
-  static std::vector<Eigen::Index> places_of(const Fitted& fitted) {
-    std::vector<Eigen::Index> places{0, 1};
+  [[nodiscard]] std::vector<Eigen::Index> places_of(const Fitted& fitted) const {
+    const Eigen::Index level = level_of(fitted.equations.front());
+    std::vector<Eigen::Index> places{level, level + 1};
     for (const Equation& one : fitted.equations) {  // by rows
-      if (one.counts && places.back() != 2 + one.row) {
-        places.push_back(2 + one.row);
+      if (one.counts && places.back() != row_of(one)) {
+        places.push_back(row_of(one));
       }
     }
     return places;
   }
 
-  static void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
-                  Eigen::VectorXd& right) {
+  void add(const Fitted& fitted, Normal& normal, Eigen::MatrixXd& left,
+           Eigen::VectorXd& right) const {
     for (Eigen::Index i = 0; i < kParts; ++i) {
       normal.own(i, i) = weight_of(kOfParts.at(static_cast<std::size_t>(i)));
     }
@@ -189,9 +221,10 @@ class GroupFit {
         continue;
       }
       // The shared coefficients that the equation has, and their places among those of the fit.
-      const Eigen::Array<Eigen::Index, 3, 1> places{0, 1, 2 + one.row};
+      const Eigen::Index level = level_of(one);
+      const Eigen::Array<Eigen::Index, 3, 1> places{level, level + 1, row_of(one)};
       const Eigen::Array<Eigen::Index, 3, 1> of_fit{
-          0, 1, std::ranges::lower_bound(normal.places, 2 + one.row) - normal.places.begin()};
+          0, 1, std::ranges::lower_bound(normal.places, row_of(one)) - normal.places.begin()};
       const Eigen::Vector3d shared{1.0, one.log_clocks, 1.0};
       left(places, places) += one.weight * shared * shared.transpose();
       right(places) += one.weight * one.y * shared;
@@ -201,29 +234,29 @@ class GroupFit {
     }
   }
 
+  Eigen::Index families_;
   FittedByLike fits_;
-  Eigen::VectorXd shared_;  ///< level, slope, then one for each row
+  Eigen::VectorXd shared_;  ///< level and slope of each family, then one for each row
 };
 
 /// The fits of all families, by KnownTime::like.
 std::map<std::size_t, TimeFit> fit_families(const Rows& rows) {
-  std::map<std::string, FittedByLike> families;
-  std::vector<Fitted*> by_like;  // rows have many times: a name is looked up once a fit
+  std::map<std::string, std::size_t> families;
+  FittedByLike fits;
+  std::vector<std::pair<Eigen::Index, Fitted*>> by_like;  // rows have many times: found once a fit
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const KnownTime& known : *rows[i]->known) {
-      by_like.resize(std::max(by_like.size(), known.like + 1), nullptr);
-      Fitted*& fitted = by_like[known.like];
+      by_like.resize(std::max(by_like.size(), known.like + 1), {0, nullptr});
+      auto& [family, fitted] = by_like[known.like];
       if (fitted == nullptr) {
-        fitted = &families[known.config.family][known.like];
+        family = static_cast<Eigen::Index>(
+            families.try_emplace(known.config.family, families.size()).first->second);
+        fitted = &fits[known.like];
       }
-      fitted->equations.emplace_back(static_cast<Eigen::Index>(i), known);
+      fitted->equations.emplace_back(family, static_cast<Eigen::Index>(i), known);
     }
   }
-  std::map<std::size_t, TimeFit> fits;
-  for (auto& [name, of_family] : families) {
-    fits.merge(GroupFit(rows.size(), std::move(of_family)).fits());
-  }
-  return fits;
+  return GroupFit(families.size(), rows.size(), std::move(fits)).fits();
 }
 
 /// What was measured on problems of a kind: of each fit and of each set of the parameters that fits
@@ -233,15 +266,10 @@ struct Measured {
   std::map<std::size_t, const Config*> of_rest{};  ///< by KnownTime::rest
 };
 
-/// By kind. Kinds with a problem whose winner has no model are left out.
+/// By kind.
 std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {
   std::map<runtime::Kind, Measured> measured;
-  std::set<runtime::Kind> without_model;
   for (const TunedProblem* row : rows) {
-    if (row->known == nullptr) {
-      without_model.insert(kind_of(*row));
-      continue;
-    }
     Measured& of_kind = measured[kind_of(*row)];
     for (const KnownTime& known : *row->known) {
       if (!known.at_least && row->find(known.config) != row->times.end()) {
@@ -250,15 +278,14 @@ std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {
       }
     }
   }
-  std::erase_if(measured, [&](const auto& one) { return without_model.contains(one.first); });
   return measured;
 }
 
 /// Adds the fits of configurations that combine what was measured on a kind of problems.
 void add_fits(const TunedTable& table, const Group& group, Rows rows,
               std::vector<FittedTime>& fits) {
-  const std::map<runtime::Kind, Measured> measured = measured_in(rows);
   std::erase_if(rows, [](const TunedProblem* row) { return row->known == nullptr; });
+  const std::map<runtime::Kind, Measured> measured = measured_in(rows);
   const std::map<std::size_t, TimeFit> fitted = fit_families(rows);
   for (const auto& [kind, of_kind] : measured) {
     for (const auto& [like, config] : of_kind.of_fit) {
@@ -319,50 +346,63 @@ class FitNumbers {
   Numbers rests_;
 };
 
-/// Says how long configurations without a time take at least, which are taken to have lost the
-/// race.
-void bound_lost(const TunedProblem& row, std::vector<KnownTime>& known) {
-  const auto lost = std::ranges::count(known, true, &KnownTime::at_least);
-  if (lost <= 2 * row.more_raced) {
-    return;
+bool has_models(const TunedProblem& row, const FamilySet& families) {
+  return std::ranges::any_of(row.times, [&](const TunedTime& time) {
+    return families.of(time.config).estimate.model.has_value();
+  });
+}
+
+/// The longest time that the row lists of each family: of each, it lists the fastest. A family
+/// without any may not have raced.
+std::map<std::string, double> slowest_us(const TunedProblem& row) {
+  std::map<std::string, double> slowest;
+  for (const TunedTime& time : row.times) {
+    double& us = slowest[time.config.family];
+    us = std::max(us, time.time_us);
   }
-  if (lost > 2 * (row.more_raced + std::ssize(row.times))) {
-    // A search did not race most of them: to it, they had no prospect of being the fastest.
-    for (KnownTime& one : known) {
-      one.us = one.at_least ? row.times.front().time_us : one.us;
+  return slowest;
+}
+
+/// Configurations that lost the row's race, and take at least as long as the slowest of their
+/// family that it lists. None, if there are more than can have lost: then they could not run, are
+/// the same as others on this problem, or a search did not race them.
+std::vector<KnownTime> lost_times(const TunedTable& table, const TunedProblem& row,
+                                  const std::set<Config>& raced) {
+  std::vector<KnownTime> lost;
+  if (!table.origins.at(row.origin).complete) {
+    return lost;
+  }
+  const std::map<std::string, double> slowest = slowest_us(row);
+  for (const Config& config : raced) {
+    const auto of_family = slowest.find(config.family);
+    if (of_family != slowest.end() && row.find(config) == row.times.end()) {
+      lost.push_back({config, 0, 0, {}, of_family->second, true, noise_of(row.times.front(), 1)});
     }
-    return;
   }
-  // They could not run, or are the same as others on this problem.
-  std::erase_if(known, [](const KnownTime& one) { return one.at_least; });
+  if (std::ssize(lost) > 2 * row.more_raced) {
+    lost.clear();
+  }
+  return lost;
 }
 
-bool has_model(const TunedProblem& row, const FamilySet& families) {
-  return families.of(row.times.front().config).estimate.model.has_value();
-}
-
-/// Evaluates the models of configurations on a row. The results have no numbers yet.
+/// What is known of configurations on a row, beside their models. The results have no numbers yet.
 /// raced: the configurations of the row's race
 std::vector<KnownTime> known_times(const TunedTable& table, const TunedProblem& row,
                                    const std::set<Config>& raced, const FamilySet& families) {
-  const DeviceLimits& device = table.gpus.at(row.gpu);
-  const double slowest_us = std::ranges::max(row.times, {}, &TunedTime::time_us).time_us;
-  std::vector<KnownTime> known;
-  for (const Config& config : raced) {
-    const auto time = row.find(config);
-    const bool lost = time == row.times.end();
-    if (lost && !table.origins.at(row.origin).complete) {
-      continue;
-    }
-    const Family& family = families.of(config);
-    const auto model = check_valid(family, config, &row.problem, &device)
-                           ? std::nullopt
-                           : find_model_time({family, config, row.problem, device});
-    if (model) {
-      known.push_back({config, 0, 0, *model, lost ? slowest_us : time->time_us, lost,
-                       noise_of(row.times.front(), lost ? 1 : time->samples)});
-    }
+  std::vector<KnownTime> known = lost_times(table, row, raced);
+  for (const TunedTime& time : row.times) {
+    known.push_back(
+        {time.config, 0, 0, {}, time.time_us, false, noise_of(row.times.front(), time.samples)});
   }
+  const DeviceLimits& device = table.gpus.at(row.gpu);
+  std::erase_if(known, [&](KnownTime& one) {
+    const Family& family = families.of(one.config);
+    const auto model = check_valid(family, one.config, &row.problem, &device)
+                           ? std::nullopt
+                           : find_model_time({family, one.config, row.problem, device});
+    one.model = model.value_or(ModelTime{});
+    return !model;
+  });
   return known;
 }
 
@@ -393,19 +433,18 @@ void add_model_times(TunedTable& table, const FamilySet& families) {
   std::vector<std::vector<KnownTime>> known(table.problems.size());
   for_each_index(known.size(), usable_cores(), [&](std::size_t i) {
     const TunedProblem& row = table.problems[i];
-    if (has_model(row, families)) {
+    if (has_models(row, families)) {
       known[i] = known_times(table, row, raced.at(race_of(row)), families);
     }
   });
   for (std::size_t i = 0; i < known.size(); ++i) {
     TunedProblem& row = table.problems[i];
-    if (!has_model(row, families)) {
+    if (!has_models(row, families)) {
       continue;
     }
     for (KnownTime& time : known[i]) {
       numbers.number(families.of(time.config), time);
     }
-    bound_lost(row, known[i]);
     row.known = std::make_shared<const std::vector<KnownTime>>(std::move(known[i]));
   }
 }

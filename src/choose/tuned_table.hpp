@@ -60,7 +60,7 @@ struct TunedProblem {
   std::size_t origin = 0;         ///< index of TunedTable::origins
   std::optional<double> calls{};  ///< how often a workload calls it; absent: no workload was swept
   std::int64_t more_raced = 0;    ///< configurations that lost the race, and are not in `times`
-  /// For fit_times(). Null: the winner's family has no model, or nothing was evaluated.
+  /// For fit_times(). Null: no family with a time has a model, or nothing was evaluated.
   std::shared_ptr<const std::vector<KnownTime>> known{};
 
   /// Finds the configuration's time. Returns times.end() if it is not known.

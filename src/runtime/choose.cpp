@@ -428,22 +428,41 @@ NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu)
     std::move_backward(behind, rows_.begin() + count_ - 1, rows_.begin() + count_);
     *behind = near;
   }
+  for (int i = 0; i < count_; ++i) {
+    add_keys(rows_[static_cast<std::size_t>(i)]);
+  }
 }
 
-template <typename IsIt>
-bool NearestRows::any(IsIt is_it) const {
-  return std::any_of(rows_.begin(), rows_.begin() + count_, [&](const NearRow& near) {
-    const Row& row = table_->rows[near.row];
-    return std::any_of(row.configs, row.configs + row.config_count, [&](const RowConfig& one) {
-      return is_it(table_->fit_keys[one.configuration]);
-    });
-  });
+void NearestRows::add_keys(const NearRow& near) {
+  /// A configuration that is further behind the winner of a row is not among the fastest there.
+  constexpr double kMostBehindPercent = 10.0;
+  const auto add = [](Keys& keys, int key) {
+    if (key >= 0 && static_cast<std::size_t>(key) < kMostKeys) {
+      keys.set(static_cast<std::size_t>(key));
+    }
+  };
+  const Row& row = table_->rows[near.row];
+  for (int i = 0; i < row.config_count; ++i) {
+    if (row.configs[i].regret_percent <= kMostBehindPercent) {
+      const FitKey& key = table_->fit_keys[row.configs[i].configuration];
+      add(likes_, key.like);
+      add(rests_, key.rest);
+    }
+  }
+}
+
+bool NearestRows::nearest_winner_has_fit() const {
+  const Row& row = table_->rows[nearest_.row];
+  return row.config_count > 0 && table_->fit_keys[row.configs[0].configuration].like >= 0;
 }
 
 bool NearestRows::have(int configuration) const {
+  const auto has = [](const Keys& keys, int key) {
+    return key >= 0 && static_cast<std::size_t>(key) < kMostKeys &&
+           keys[static_cast<std::size_t>(key)];
+  };
   const FitKey& key = table_->fit_keys[configuration];
-  return any([&](const FitKey& near) { return near.like == key.like; }) &&
-         any([&](const FitKey& near) { return near.rest == key.rest; });
+  return has(likes_, key.like) && has(rests_, key.rest);
 }
 
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
@@ -498,7 +517,7 @@ std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wan
   if (!nearest || (is_far && !has_few_queries(wanted.problem))) {
     consider(false);
   }
-  return nearest;
+  return nearest && nearest->nearest_winner_has_fit() ? nearest : std::nullopt;
 }
 
 Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Step step) {

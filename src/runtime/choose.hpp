@@ -4,6 +4,7 @@
 // measured time says something about the problem. Allocates nothing.
 
 #include <array>
+#include <bitset>
 #include <optional>
 
 #include "kernel_table.hpp"
@@ -133,29 +134,34 @@ class NearestRows {
   /// Whether they have times of configurations that share the configuration's fit, and of some that
   /// are equal to it in what fits do not tell apart. Its own time may be on none of them.
   [[nodiscard]] bool have(int configuration) const;
+  /// Whether the winner of the nearest one has a fit. If it has none, others may be faster than
+  /// what is predicted.
+  [[nodiscard]] bool nearest_winner_has_fit() const;
   /// The nearest one, as if the problem were on their GPU.
   [[nodiscard]] const NearRow& nearest() const { return nearest_; }
   /// The index of their GPU.
   [[nodiscard]] int gpu() const { return gpu_; }
 
  private:
-  static constexpr int kMost = 8;
+  static constexpr int kMost = 20;
+  static constexpr std::size_t kMostKeys = 4096;
+  using Keys = std::bitset<kMostKeys>;  ///< of FitKey; what is beyond is not among the fastest
 
-  /// Whether `is_it` holds for the key of one of their configurations.
-  template <typename IsIt>
-  [[nodiscard]] bool any(IsIt is_it) const;
+  void add_keys(const NearRow& near);
 
   const Table* table_;
   int gpu_;
   std::array<NearRow, kMost> rows_;
   int count_ = 0;
+  Keys likes_;
+  Keys rests_;
   NearRow nearest_;  ///< of all, whatever its packed rows
 };
 
 /// The rows whose measured times predict that of a problem on `gpu`: those of this GPU if one of
 /// them is a neighbour, else those of the GPU of its architecture that has the nearest one. With
 /// few queries, of which the memory decides, this GPU's are taken however far they are. Returns
-/// nothing if no GPU has times of the problem's kind.
+/// nothing if no GPU has times of the problem's kind, or the winner of the nearest row has no fit.
 std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
                                            const TunedGpu& gpu);
 

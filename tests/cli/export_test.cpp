@@ -104,7 +104,6 @@ TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
   const json table = exported({"--cover", "5"});
   expect_schema(table.dump(), "export");
   const json& cover = table["cover"];
-  EXPECT_TRUE(cover["exact"]);
   EXPECT_LT(cover["configs"].size(), cover["winners"]);
   EXPECT_EQ(table["rows"].size(), exported({})["rows"].size());
   for (const json& row : table["rows"]) {
@@ -112,7 +111,11 @@ TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
     EXPECT_TRUE(std::ranges::any_of(
         cover["configs"], [&](const json& config) { return config["config"] == row["config"]; }));
   }
-  EXPECT_THAT(fatune({"export", "--cover", "5"}).out, HasSubstr("no smaller set is as good"));
+  // Of few configurations, the smallest set is found.
+  EXPECT_THAT(fatune({"export", "--cover", "5", "--best",
+                      FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json"})
+                  .out,
+              HasSubstr("no smaller set is as good"));
   // Any configuration that is as fast as a winner may replace it. It need not be the row's first,
   // which has the best rank of the race.
   const json winners = exported({"--cover", "0"});

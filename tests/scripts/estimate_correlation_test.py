@@ -9,8 +9,8 @@ import sys
 
 LEAST_CORRELATION = 0.82
 MOST_BEHIND_PERCENT = 3.0
-LEAST_MEDIAN_OF_DECODING = 0.80
-MOST_BEHIND_OF_DECODING_PERCENT = 12.0
+LEAST_MEDIAN_OF_DECODING = 0.78
+MOST_BEHIND_OF_DECODING_PERCENT = 24.0
 
 
 def compared(fatune, script, recorded, space, family="flash_sm90"):
@@ -31,9 +31,11 @@ def main():
             assert correlation >= LEAST_CORRELATION, (problem, correlation)
             assert behind <= MOST_BEHIND_PERCENT, (problem, behind)
     rows = compared(fatune, script, h100_decode_times, "tune", "flash_decode")
-    assert len(rows) == 426, len(rows)
+    assert len(rows) == 250, len(rows)
     assert statistics.median(correlation for correlation, _ in rows.values()) >= LEAST_MEDIAN_OF_DECODING
-    assert max(behind for _, behind in rows.values()) <= MOST_BEHIND_OF_DECODING_PERCENT
+    behind = sorted(behind for _, behind in rows.values())
+    assert behind[-1] <= MOST_BEHIND_OF_DECODING_PERCENT, behind[-1]
+    assert behind[9 * len(behind) // 10] <= 4.0, behind
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ namespace {
 
 constexpr TunedGpu kGpu{"GPU A", 90, 128};
 constexpr RowConfig kOfOthers[] = {{0, 10.0, 0.0}};
-constexpr RowConfig kOfAsManyRows[] = {{1, 10.0, 0.0}};
+constexpr RowConfig kOfAsManyRows[] = {{1, 10.0, 0.0}, {4, 11.1, 11.0}};
 /// Configuration 2 shares the fit of 0, and has the other parameters of 1. 3 has others than both.
-constexpr FitKey kFitKeys[] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}};
+/// 4 is far behind. 5 has no fit.
+constexpr FitKey kFitKeys[] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}, {4, 1}, {-1, -1}};
 
 /// One query of `heads` heads, which share one of K and V: as many packed rows.
 Problem decoding(std::int64_t heads, std::int64_t keys) {
@@ -28,17 +29,17 @@ Problem decoding(std::int64_t heads, std::int64_t keys) {
   return problem;
 }
 
-/// Ten rows of 32 packed rows and about 4096 keys, and one of 16 and 65,536 keys.
+/// 25 rows of 32 packed rows and about 4096 keys, and one of 16 and 65,536 keys.
 class NearestRowsOfFewQueries : public testing::Test {
  protected:
   NearestRowsOfFewQueries() {
-    for (std::int64_t i = 0; i < 10; ++i) {
+    for (std::int64_t i = 0; i < 25; ++i) {
       rows_.push_back({0, decoding(32, 4096 + 8 * i), false, kOfOthers, 1});
     }
-    rows_.push_back({0, decoding(16, 65536), false, kOfAsManyRows, 1});
+    rows_.push_back({0, decoding(16, 65536), false, kOfAsManyRows, 2});
     table_.gpus = {&kGpu, 1};
     table_.rows = {rows_.data(), static_cast<int>(rows_.size())};
-    table_.fit_keys = {kFitKeys, 4};
+    table_.fit_keys = {kFitKeys, 6};
   }
 
   [[nodiscard]] NearestRows of(const Problem& problem) const {
@@ -54,7 +55,7 @@ TEST_F(NearestRowsOfFewQueries, BeginWithThoseOfAsManyPackedRows) {
   const Problem twelve_heads = decoding(12, 4096);
   EXPECT_TRUE(of(twelve_heads).have(1));
   EXPECT_TRUE(of(twelve_heads).have(0));
-  EXPECT_FALSE(of(decoding(32, 4096)).have(1)) << "eight others are nearer";
+  EXPECT_FALSE(of(decoding(32, 4096)).have(1)) << "twenty others are nearer";
 }
 
 TEST_F(NearestRowsOfFewQueries, HaveWhatCombinesTheirConfigurations) {
@@ -62,6 +63,10 @@ TEST_F(NearestRowsOfFewQueries, HaveWhatCombinesTheirConfigurations) {
   EXPECT_TRUE(of(twelve_heads).have(2));
   EXPECT_FALSE(of(twelve_heads).have(3));
   EXPECT_FALSE(of(decoding(32, 4096)).have(2)) << "none of the nearest has its other parameters";
+}
+
+TEST_F(NearestRowsOfFewQueries, LackWhatIsFarBehindTheirWinners) {
+  EXPECT_FALSE(of(decoding(12, 4096)).have(4));
 }
 
 TEST_F(NearestRowsOfFewQueries, AreAsFarAsTheNearestOfAll) {
@@ -90,11 +95,11 @@ class PredictingRows : public testing::Test {
       {"GPU A", 90, 132}, {"GPU B", 90, 132}, {"another", 100, 148}};
 
  private:
-  const std::vector<Row> rows_{{0, prompt(8, 4096), false, kOfOthers, 1},
-                               {0, decoding(8, 512), false, kOfOthers, 1},
-                               {1, prompt(8, 4096), false, kOfOthers, 1},
-                               {1, prompt(32, 4096), false, kOfOthers, 1},
-                               {1, decoding(8, 65536), false, kOfOthers, 1}};
+  static constexpr RowConfig kWithoutFit[] = {{5, 10.0, 0.0}};
+  const std::vector<Row> rows_{
+      {0, prompt(8, 4096), false, kOfOthers, 1},  {0, prompt(8, 1024), false, kWithoutFit, 1},
+      {0, decoding(8, 512), false, kOfOthers, 1}, {1, prompt(8, 4096), false, kOfOthers, 1},
+      {1, prompt(32, 4096), false, kOfOthers, 1}, {1, decoding(8, 65536), false, kOfOthers, 1}};
   const std::vector<Fit> fits_{{0, kind_of(prompt(8, 4096)), 0, {}},
                                {0, kind_of(decoding(8, 512)), 0, {}},
                                {1, kind_of(prompt(8, 4096)), 0, {}},
@@ -102,7 +107,7 @@ class PredictingRows : public testing::Test {
   const Table table_{{},           {},
                      {kGpus, 3},   {rows_.data(), static_cast<int>(rows_.size())},
                      {},           {fits_.data(), static_cast<int>(fits_.size())},
-                     {kFitKeys, 4}};
+                     {kFitKeys, 6}};
 };
 
 TEST_F(PredictingRows, AreThisGpusIfOneIsANeighbour) {
@@ -115,6 +120,10 @@ TEST_F(PredictingRows, AreElseThoseOfTheGpuWithTheNearest) {
   EXPECT_EQ(gpu_for(prompt(32, 3000), kGpus[0]), 1);
   EXPECT_EQ(gpu_for(prompt(8, 3000), {"GPU C", 90, 114}), 0) << "of equally near ones, the first";
   EXPECT_EQ(gpu_for(prompt(8, 3000), kGpus[2]), std::nullopt) << "of another architecture";
+}
+
+TEST_F(PredictingRows, AreNoneNearAWinnerWithoutAFit) {
+  EXPECT_EQ(gpu_for(prompt(8, 900), kGpus[0]), std::nullopt);
 }
 
 TEST_F(PredictingRows, OfFewQueriesAreThisGpusHoweverFar) {
