@@ -62,7 +62,6 @@ double weight_of(double deviation) { return 1.0 / (deviation * deviation); }
 /// One time as an equation: y = level + slope * log_clocks + row's + configuration's * parts. Level
 /// and slope are a family's.
 struct Equation {
-  Eigen::Index family = 0;
   Eigen::Index row = 0;
   PartVector parts;
   double log_clocks = 0.0;  ///< relative to the usual ones
@@ -71,9 +70,8 @@ struct Equation {
   bool at_least = false;  ///< the right side is this or more
   bool counts = false;    ///< false: it is at least this already
 
-  Equation(Eigen::Index of_family, Eigen::Index of_row, const KnownTime& known)
-      : family(of_family),
-        row(of_row),
+  Equation(Eigen::Index of_row, const KnownTime& known)
+      : row(of_row),
         parts(known.model.parts.data()),
         log_clocks(std::log(known.model.clocks) - kUsualLogClocks),
         y(std::log(known.us / known.model.clocks)),
@@ -83,6 +81,7 @@ struct Equation {
 
 /// What one fit is made of, and its coefficients.
 struct Fitted {
+  Eigen::Index family = 0;
   std::vector<Equation> equations{};
   PartVector parts = PartVector::Zero();
 };
@@ -114,7 +113,7 @@ class GroupFit {
   [[nodiscard]] std::map<std::size_t, TimeFit> fits() const {
     std::map<std::size_t, TimeFit> fits;
     for (const auto& [number, fitted] : fits_) {
-      const Eigen::Index level = level_of(fitted.equations.front());
+      const Eigen::Index level = level_of(fitted);
       TimeFit& fit = fits[number];
       // Of many configurations, the least time would often be one that is predicted too short.
       constexpr double kDeviations = 0.5;
@@ -135,14 +134,16 @@ class GroupFit {
     PartVector right = PartVector::Zero();
   };
 
-  /// The place of an equation's level among the shared coefficients; that of its slope is next.
-  static Eigen::Index level_of(const Equation& equation) { return 2 * equation.family; }
+  /// The place of a fit's level among the shared coefficients; that of its slope is next.
+  static Eigen::Index level_of(const Fitted& fitted) { return 2 * fitted.family; }
   [[nodiscard]] Eigen::Index row_of(const Equation& equation) const {
     return 2 * families_ + equation.row;
   }
-  [[nodiscard]] double shared_of(const Equation& equation) const {
-    const Eigen::Index level = level_of(equation);
-    return shared_(level) + shared_(level + 1) * equation.log_clocks + shared_(row_of(equation));
+  /// What a fit says of the left side of one of its equations.
+  [[nodiscard]] double fitted_y(const Fitted& fitted, const Equation& one) const {
+    const Eigen::Index level = level_of(fitted);
+    return shared_(level) + shared_(level + 1) * one.log_clocks + shared_(row_of(one)) +
+           fitted.parts.dot(one.parts);
   }
 
   /// The standard deviation of what a fit leaves of its times.
@@ -151,7 +152,7 @@ class GroupFit {
     double times = kUsualTimes;
     for (const Equation& one : fitted.equations) {
       if (!one.at_least) {
-        squares += std::pow(one.y - shared_of(one) - fitted.parts.dot(one.parts), 2);
+        squares += std::pow(one.y - fitted_y(fitted, one), 2);
         times += 1.0;
       }
     }
@@ -163,8 +164,8 @@ class GroupFit {
     bool changed = false;
     for (auto& [number, fitted] : fits_) {
       for (Equation& one : fitted.equations) {
-        const bool counted = std::exchange(
-            one.counts, !one.at_least || shared_of(one) + fitted.parts.dot(one.parts) < one.y);
+        const bool counted =
+            std::exchange(one.counts, !one.at_least || fitted_y(fitted, one) < one.y);
         changed |= counted != one.counts;
       }
     }
@@ -199,7 +200,7 @@ class GroupFit {
   }
 
   [[nodiscard]] std::vector<Eigen::Index> places_of(const Fitted& fitted) const {
-    const Eigen::Index level = level_of(fitted.equations.front());
+    const Eigen::Index level = level_of(fitted);
     std::vector<Eigen::Index> places{level, level + 1};
     for (const Equation& one : fitted.equations) {  // by rows
       if (one.counts && places.back() != row_of(one)) {
@@ -214,6 +215,7 @@ class GroupFit {
     for (Eigen::Index i = 0; i < kParts; ++i) {
       normal.own(i, i) = weight_of(kOfParts.at(static_cast<std::size_t>(i)));
     }
+    const Eigen::Index level = level_of(fitted);
     normal.places = places_of(fitted);
     normal.with_shared.setZero(kParts, std::ssize(normal.places));
     for (const Equation& one : fitted.equations) {
@@ -221,7 +223,6 @@ class GroupFit {
         continue;
       }
       // The shared coefficients that the equation has, and their places among those of the fit.
-      const Eigen::Index level = level_of(one);
       const Eigen::Array<Eigen::Index, 3, 1> places{level, level + 1, row_of(one)};
       const Eigen::Array<Eigen::Index, 3, 1> of_fit{
           0, 1, std::ranges::lower_bound(normal.places, row_of(one)) - normal.places.begin()};
@@ -243,17 +244,17 @@ class GroupFit {
 std::map<std::size_t, TimeFit> fit_families(const Rows& rows) {
   std::map<std::string, std::size_t> families;
   FittedByLike fits;
-  std::vector<std::pair<Eigen::Index, Fitted*>> by_like;  // rows have many times: found once a fit
+  std::vector<Fitted*> by_like;  // rows have many times: a name is looked up once a fit
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const KnownTime& known : *rows[i]->known) {
-      by_like.resize(std::max(by_like.size(), known.like + 1), {0, nullptr});
-      auto& [family, fitted] = by_like[known.like];
+      by_like.resize(std::max(by_like.size(), known.like + 1), nullptr);
+      Fitted*& fitted = by_like[known.like];
       if (fitted == nullptr) {
-        family = static_cast<Eigen::Index>(
-            families.try_emplace(known.config.family, families.size()).first->second);
         fitted = &fits[known.like];
+        fitted->family = static_cast<Eigen::Index>(
+            families.try_emplace(known.config.family, families.size()).first->second);
       }
-      fitted->equations.emplace_back(family, static_cast<Eigen::Index>(i), known);
+      fitted->equations.emplace_back(static_cast<Eigen::Index>(i), known);
     }
   }
   return GroupFit(families.size(), rows.size(), std::move(fits)).fits();
