@@ -1,9 +1,13 @@
 #include "attention.hpp"
 
+#include <algorithm>
+#include <mutex>
+
 #include "driver.hpp"
 #include "facts.hpp"
 #include "launch.hpp"
 #include "selection.hpp"
+#include "trials.hpp"
 
 namespace fatune_attention {
 namespace detail {
@@ -13,28 +17,64 @@ namespace {
 struct Chosen {
   CurrentDevice on;
   Selection selection;
-
-  const Configuration& configuration() const {
-    return kTable.configurations[selection.configuration];
-  }
+  MemoKey key;
+  MemoKey trial_key;
+  bool is_tried = false;  ///< others are tried, too, in the trial of `trial_key`
 };
 
-Selection remembered_selection(const Problem& problem, const Tensors& tensors,
-                               const CurrentDevice& on) {
-  const MemoKey key = memo_key(problem, tensors, on.ordinal);
-  if (const Selection* known = selection_memo().find(key)) {
-    return *known;
+const Configuration& configuration_of(const Selection& selection) {
+  return kTable.configurations[selection.configuration];
+}
+
+/// Finds what is selected among the trials, or begins one.
+void select_by_trial(const Problem& problem, const Tensors& tensors, int candidates,
+                     Chosen& chosen) {
+  const Request request = request_for(problem, tensors, *chosen.on.facts);
+  chosen.trial_key = trial_key(problem, tensors, request, chosen.on.ordinal, candidates);
+  const std::lock_guard<std::mutex> lock(trials()->mutex);
+  Trial* trial = trials()->find(chosen.trial_key);
+  const bool goes_on = trial != nullptr && (trial->problem == chosen.key ||
+                                            trial->selections.change_to(problem, request));
+  if (goes_on) {
+    trial->problem = chosen.key;
+  } else {
+    const Selections found = selections_for(problem, request, candidates);
+    if (found.count == 1) {
+      chosen.selection = found.items[0];
+      return;
+    }
+    trial = &trials()->place_for(chosen.trial_key);
+    begin(*trial, chosen.trial_key, chosen.key, found);
   }
-  return selection_memo().add(key,
-                              selection_for(problem, request_for(problem, tensors, *on.facts)));
+  chosen.selection = trial->leading();
+  chosen.is_tried = !trial->has_ended;
+}
+
+void select_or_remember(const Problem& problem, const Tensors& tensors, int candidates,
+                        Chosen& chosen) {
+  if (const Selection* known = selection_memo().find(chosen.key)) {
+    chosen.selection = *known;
+    return;
+  }
+  if (candidates > 1 && trials() != nullptr) {
+    select_by_trial(problem, tensors, candidates, chosen);
+  } else {
+    chosen.selection =
+        selections_for(problem, request_for(problem, tensors, *chosen.on.facts), 1).items[0];
+  }
+  if (!chosen.is_tried) {
+    selection_memo().add(chosen.key, chosen.selection);
+  }
 }
 
 /// Chooses a kernel for valid arguments. Fails if there is none.
-Result choose_here(const Problem& problem, const Tensors& tensors, Chosen& chosen) {
+Result choose_here(const Problem& problem, const Tensors& tensors, int candidates, Chosen& chosen) {
   if (const Result found = find_current_device(chosen.on); !found) {
     return found;
   }
-  chosen.selection = remembered_selection(problem, tensors, chosen.on);
+  const int most = std::clamp(candidates, 1, Selections::kMost);
+  chosen.key = memo_key(problem, tensors, chosen.on.ordinal, most);
+  select_or_remember(problem, tensors, most, chosen);
   return chosen.selection.kernel >= 0 ? Result{}
                                       : Result{Status::unsupported, chosen.selection.reason};
 }
@@ -63,21 +103,44 @@ Addresses addresses_of(const Tensors& tensors, const Workspace& workspace) {
 
 /// Precondition: the workspace has passed check().
 Result run(const Problem& problem, const Tensors& tensors, const Workspace& workspace, void* stream,
-           const Chosen& chosen) {
+           const CurrentDevice& on, const Selection& selection) {
   LaunchBuilder builder(addresses_of(tensors, workspace), &encode_by_driver);
-  chosen.configuration().launch(facts_of(problem, tensors, *chosen.on.facts), builder);
+  configuration_of(selection).launch(facts_of(problem, tensors, *on.facts), builder);
   if (!builder.ok()) {
     return {Status::unsupported, builder.failure()};
   }
   void* kernel = nullptr;
-  const Result found = prepare_kernel(chosen.selection.kernel, chosen.on, builder.shape(), kernel);
+  const Result found = prepare_kernel(selection.kernel, on, builder.shape(), kernel);
   return found ? launch(kernel, builder, workspace, stream) : found;
+}
+
+/// Runs the next candidate of a trial and takes its time, if there is one to try; else the one that
+/// leads. A candidate that fails ends the trial. `run(selection)` is run() for this call.
+template <typename Run>
+Result run_and_try(const Chosen& chosen, void* stream, Run run) {
+  const std::lock_guard<std::mutex> lock(trials()->mutex);
+  Trial* const trial = is_capturing(stream) ? nullptr : trials()->find(chosen.trial_key);
+  if (trial == nullptr || trial->problem != chosen.key) {  // another thread's problem
+    return run(chosen.selection);
+  }
+  const int candidate = next_candidate(*trial);
+  if (candidate < 0) {
+    return run(trial->leading());
+  }
+  const bool has_begun = trial->events.begin(candidate, stream);
+  const Result result = run(trial->selections.items[static_cast<std::size_t>(candidate)]);
+  if (result && has_begun && trial->events.end(candidate, stream)) {
+    trial->rounds.launched();
+    return result;
+  }
+  end(*trial);
+  return result ? result : run(trial->leading());
 }
 
 /// Loads the kernel for launches of this problem.
 Result load(const Problem& problem, const Tensors& tensors, const Chosen& chosen) {
   LaunchBuilder builder;
-  chosen.configuration().launch(facts_of(problem, tensors, *chosen.on.facts), builder);
+  configuration_of(chosen.selection).launch(facts_of(problem, tensors, *chosen.on.facts), builder);
   void* kernel = nullptr;
   const Result found = prepare_kernel(chosen.selection.kernel, chosen.on, builder.shape(), kernel);
   return found ? load_code(kernel) : found;
@@ -85,9 +148,10 @@ Result load(const Problem& problem, const Tensors& tensors, const Chosen& chosen
 
 /// As choose_here(), for arguments that may be wrong. Checks the problem and the strides:
 /// everything that a selection depends on.
-Result choose_checked(const Problem& problem, const Tensors& tensors, Chosen& chosen) {
+Result choose_checked(const Problem& problem, const Tensors& tensors, int candidates,
+                      Chosen& chosen) {
   const char* const fault = fault_of_shape(problem, tensors);
-  return fault == nullptr ? choose_here(problem, tensors, chosen)
+  return fault == nullptr ? choose_here(problem, tensors, candidates, chosen)
                           : Result{Status::invalid_argument, fault};
 }
 
@@ -104,33 +168,40 @@ Result current_device(Device& device) {
 }
 
 Result attention_forward(const Problem& problem, const Tensors& tensors, const Workspace& workspace,
-                         void* stream) {
+                         void* stream, int candidates) {
   if (const char* fault = detail::fault_of(problem, tensors)) {
     return {Status::invalid_argument, fault};
   }
   detail::Chosen chosen;
-  if (const Result is_there = detail::choose_here(problem, tensors, chosen); !is_there) {
+  if (const Result is_there = detail::choose_here(problem, tensors, candidates, chosen);
+      !is_there) {
     return is_there;
   }
-  const Result enough = detail::check(workspace, chosen.selection.workspace_bytes);
-  return enough ? detail::run(problem, tensors, workspace, stream, chosen) : enough;
+  if (const Result enough = detail::check(workspace, chosen.selection.workspace_bytes); !enough) {
+    return enough;
+  }
+  const auto run = [&](const Selection& selection) {
+    return detail::run(problem, tensors, workspace, stream, chosen.on, selection);
+  };
+  return chosen.is_tried ? detail::run_and_try(chosen, stream, run) : run(chosen.selection);
 }
 
-Result select_here(const Problem& problem, const Tensors& tensors, Selection& selection) {
+Result select_here(const Problem& problem, const Tensors& tensors, Selection& selection,
+                   int candidates) {
   detail::Chosen chosen;
-  const Result is_there = detail::choose_checked(problem, tensors, chosen);
+  const Result is_there = detail::choose_checked(problem, tensors, candidates, chosen);
   selection = chosen.selection;
   return is_there;
 }
 
-std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors) {
+std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors, int candidates) {
   Selection selection;
-  return select_here(problem, tensors, selection) ? selection.workspace_bytes : 0;
+  return select_here(problem, tensors, selection, candidates) ? selection.workspace_bytes : 0;
 }
 
 Result load(const Problem& problem, const Tensors& tensors) {
   detail::Chosen chosen;
-  const Result is_there = detail::choose_checked(problem, tensors, chosen);
+  const Result is_there = detail::choose_checked(problem, tensors, 1, chosen);
   return is_there ? detail::load(problem, tensors, chosen) : is_there;
 }
 

@@ -147,7 +147,12 @@ struct Selection {
   double regret_percent = std::numeric_limits<double>::quiet_NaN();
   Untuned untuned;  ///< if it is true, nothing says that the kernel is a good one
   std::size_t workspace_bytes = 0;
+  int tried =
+      0;  ///< configurations the fastest of which it is on the caller's own calls; 0: not yet
 };
+
+/// The greatest number of candidates for attention_forward(), and a good one.
+inline constexpr int kMostCandidates = 12;
 
 enum class Status : int {
   ok,
@@ -174,7 +179,10 @@ Selection select(const Problem& problem, const Tensors& tensors, const Device& d
 
 /// Selects for the device of the current context, as attention_forward() does. Selection::untuned
 /// says whether another implementation should be preferred. Fails as attention_forward() does.
-Result select_here(const Problem& problem, const Tensors& tensors, Selection& selection);
+/// candidates: as attention_forward() has them; while others are tried, the selection is the
+/// fastest so far, and its workspace is large enough for all
+Result select_here(const Problem& problem, const Tensors& tensors, Selection& selection,
+                   int candidates = 1);
 
 /// Finds the device of the current context.
 Result current_device(Device& device);
@@ -182,12 +190,19 @@ Result current_device(Device& device);
 /// Queues the kernel on a stream (a CUstream or cudaStream_t; null: the default stream) of the
 /// current context. Allocates nothing. It may be captured into a CUDA graph once the kernel has
 /// been loaded, by its first launch or by load().
+///
+/// With 2 to kMostCandidates candidates, kernels are tried for a problem that was not tuned: its
+/// first calls, at most 72 of this process, launch by turns the kernels with the least predicted
+/// times, as many as `candidates` says. Events time them, and later calls have the fastest. All
+/// results are right, but the last bits of O may differ from one call to another until then, and
+/// from one process to another. Memory and events are allocated; nothing is waited for. Nothing is
+/// tried while a CUDA graph captures the stream: it has the fastest so far.
 Result attention_forward(const Problem& problem, const Tensors& tensors, const Workspace& workspace,
-                         void* stream);
+                         void* stream, int candidates = 1);
 
-/// Returns the size of the workspace that attention_forward() needs. 0: none is needed, or the
-/// problem is refused.
-std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors);
+/// Returns the size of the workspace that attention_forward() needs with as many candidates. 0:
+/// none is needed, or the problem is refused.
+std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors, int candidates = 1);
 
 /// Loads the kernel that attention_forward() would launch, so that its first call costs no more
 /// than later calls.

@@ -465,6 +465,31 @@ bool NearestRows::have(int configuration) const {
   return has(likes_, key.like) && has(rests_, key.rest);
 }
 
+void FastestPredicted::add(const Item& item) {
+  auto end = items_.begin() + count_;
+  const auto alike = [&](const Item& one) { return one.like == item.like; };
+  const auto same = [&](const Item& one) { return alike(one) && one.us == item.us; };
+  if (std::any_of(items_.begin(), end, same)) {
+    return;
+  }
+  if (std::count_if(items_.begin(), end, alike) == kMostAlike) {
+    const auto slowest = std::find_if(std::make_reverse_iterator(end), items_.rend(), alike);
+    if (item.us >= slowest->us) {
+      return;
+    }
+    end = std::move(slowest.base(), end, slowest.base() - 1);
+    --count_;
+  }
+  const auto behind = std::upper_bound(items_.begin(), end, item,
+                                       [](const Item& a, const Item& b) { return a.us < b.us; });
+  if (behind == items_.end()) {
+    return;
+  }
+  count_ = std::min(count_ + 1, kMost);
+  std::move_backward(behind, items_.begin() + count_ - 1, items_.begin() + count_);
+  *behind = item;
+}
+
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu) {
   if (wanted.has_lengths && has_few_queries(wanted.problem)) {
     return std::nullopt;

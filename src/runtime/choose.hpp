@@ -100,15 +100,39 @@ struct DefaultPlace {
 std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,
                                          const TunedGpu& gpu, const DefaultPlace* last);
 
+/// The configurations with the least predicted times, the least first. Of those that share a fit,
+/// it has the fastest three: where their parts differ little, others would have no place. Of
+/// configurations that do the same on the problem, it has the first: they share a fit, and no part
+/// ends within the keys.
+class FastestPredicted {
+ public:
+  static constexpr int kMost = kMostCandidates;
+  static constexpr int kMostAlike = 3;
+  struct Item {
+    int configuration = -1;
+    double us = 0.0;
+    int like = -1;  ///< FitKey::like
+  };
+
+  void add(const Item& item);
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] const Item& operator[](int i) const { return items_[static_cast<std::size_t>(i)]; }
+
+ private:
+  std::array<Item, kMost> items_;
+  int count_ = 0;
+};
+
 struct Choice {
   Step step = Step::refused;
   int configuration = -1;
-  int row = -1;               ///< -1: none made the choice
-  int fallback = -1;          ///< index of the default; -1: none
-  int place = -1;             ///< among the row's configurations
-  Distance distance;          ///< from the row; if it was predicted, from the nearest one
-  double predicted_us = 0.0;  ///< 0: it was not predicted
-  int predicting_gpu = -1;    ///< index of the GPU whose times predicted it; -1: it was not
+  int row = -1;                ///< -1: none made the choice
+  int fallback = -1;           ///< index of the default; -1: none
+  int place = -1;              ///< among the row's configurations
+  Distance distance;           ///< from the row; if it was predicted, from the nearest one
+  double predicted_us = 0.0;   ///< 0: it was not predicted
+  int predicting_gpu = -1;     ///< index of the GPU whose times predicted it; -1: it was not
+  FastestPredicted fastest{};  ///< the choice first; none, if it was not predicted
 };
 
 /// Chooses the best eligible configuration of a row. `eligible(configuration)` says whether a
@@ -188,17 +212,21 @@ void for_each_predicted(const Table& table, const Problem& problem, const Neares
 template <typename FindTime>
 Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         FindTime& find_time) {
-  Choice best;
+  Choice choice;
   if (const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu)) {
     for_each_predicted(
         table, wanted.problem, *nearest, find_time, [&](int configuration, double us) {
-          if (best.configuration < 0 || us < best.predicted_us) {
-            best = {Step::predicted, configuration, -1, -1, -1, nearest->nearest().distance, us,
-                    nearest->gpu()};
-          }
+          choice.fastest.add({configuration, us, table.fit_keys[configuration].like});
         });
+    if (choice.fastest.count() > 0) {
+      choice.step = Step::predicted;
+      choice.configuration = choice.fastest[0].configuration;
+      choice.predicted_us = choice.fastest[0].us;
+      choice.distance = nearest->nearest().distance;
+      choice.predicting_gpu = nearest->gpu();
+    }
   }
-  return best;
+  return choice;
 }
 
 /// Chooses the best eligible configuration of the problem's own row, else the one with the least

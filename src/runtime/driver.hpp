@@ -42,10 +42,14 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNotInitialized = 3;
 inline constexpr int kInvalidContext = 201;
 inline constexpr int kNoBinaryForGpu = 209;
+inline constexpr int kNotReady = 600;
 
 inline constexpr int kAttributeCooperative = 2;
 inline constexpr int kAttributeClusterDimension = 4;
 inline constexpr int kAttributeProgrammaticStreamSerialization = 6;
+
+inline constexpr int kCaptureStatusNone = 0;
+inline constexpr int kCaptureModeRelaxed = 2;
 
 inline constexpr int kMaxDynamicSmemBytes = 8;
 inline constexpr int kPreferredSmemCarveout = 9;
@@ -80,6 +84,13 @@ inline constexpr int kMaxSmemPerBlockOptin = 97;
                                 const std::uint32_t* box, const std::uint32_t* element_strides,   \
                                 int interleave, int swizzle, int l2_promotion, int oob_fill))     \
   X(cuMemsetD32Async, int(std::uint64_t address, unsigned word, std::size_t words, void* stream)) \
+  X(cuEventCreate, int(void** event, unsigned flags))                                             \
+  X(cuEventDestroy_v2, int(void* event))                                                          \
+  X(cuEventRecord, int(void* event, void* stream))                                                \
+  X(cuEventQuery, int(void* event))                                                               \
+  X(cuEventElapsedTime, int(float* ms, void* start, void* stop))                                  \
+  X(cuStreamIsCapturing, int(void* stream, int* status))                                          \
+  X(cuThreadExchangeStreamCaptureMode, int(int* mode))                                            \
   X(cuLaunchKernelEx,                                                                             \
     int(const LaunchConfig* config, void* function, void** arguments, void** extra))
 

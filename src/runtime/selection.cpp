@@ -105,6 +105,22 @@ Selection selection_of(const Choice& choice, const Answer& answer, const Untuned
   return selection;
 }
 
+/// Rounds up to a number of five significant bits: lengths that differ by 3 to 6 % or less.
+std::int64_t nearly(std::int64_t keys) {
+  constexpr int kBits = 5;
+  std::int64_t unit = 1;
+  while (keys > unit << kBits) {
+    unit *= 2;
+  }
+  return (keys + unit - 1) / unit * unit;
+}
+
+/// Whether a configuration may be the fastest although it is predicted to be slower.
+bool is_near(const FastestPredicted& fastest, int i) {
+  constexpr double kFarBehind = 0.3;
+  return fastest[i].us <= (1.0 + kFarBehind) * fastest[0].us;
+}
+
 }  // namespace
 
 Request request_for(const Problem& problem, const Tensors& tensors, const Device& device) {
@@ -144,7 +160,8 @@ bool find_time(int configuration, const Request& request, ModelTime& time) {
   return time.clocks > 0.0;
 }
 
-MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal) {
+MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal,
+                 int candidates) {
   const Problem& p = problem;
   const Tensors& t = tensors;
   return {p.batch,
@@ -179,7 +196,23 @@ MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordi
           p.pool_pages,
           p.is_packed,
           p.queries_total,
-          p.keys_total};
+          p.keys_total,
+          candidates};
+}
+
+MemoKey trial_key(const Problem& problem, const Tensors& tensors, const Request& request,
+                  int device_ordinal, int candidates) {
+  if (!has_few_queries(problem_of_rows(problem))) {
+    return memo_key(problem, tensors, device_ordinal, candidates);
+  }
+  Problem like = problem;
+  like.seq_len_kv = nearly(problem.seq_len_kv);
+  like.keys_total = nearly(problem.keys_total);
+  like.pool_pages = 0;
+  Tensors layouts;
+  layouts.q.row_stride = request.contiguous ? 1 : 0;
+  layouts.q.head_stride = request.facts.layout_bhsd != 0.0 ? 1 : 0;
+  return memo_key(like, layouts, device_ordinal, candidates);
 }
 
 const Selection* SelectionMemo::find(const MemoKey& key) const {
@@ -204,18 +237,57 @@ SelectionMemo& selection_memo() {
   return memo;
 }
 
-Selection selection_for(const Problem& problem, const Request& request) {
+std::size_t Selections::most_workspace_bytes() const {
+  std::size_t most = 0;
+  for (int i = 0; i < count; ++i) {
+    most = std::max(most, items[static_cast<std::size_t>(i)].workspace_bytes);
+  }
+  return most;
+}
+
+bool Selections::change_to(const Problem& problem, const Request& request) {
+  Selections changed = *this;
+  const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
+  const Problem like = problem_of_rows(problem);
+  const Wanted wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv};
+  const Untuned is_untuned = untuned(kTable, wanted, gpu, items[0].step);
+  for (int i = 0; i < count; ++i) {
+    Selection& one = changed.items[static_cast<std::size_t>(i)];
+    const Answer answer = ask(one.configuration, request);
+    if (answer.refusal != nullptr) {
+      return false;
+    }
+    one.kernel = answer.kernel;
+    one.workspace_bytes = answer.workspace_bytes;
+    one.untuned = is_untuned;
+  }
+  *this = changed;
+  return true;
+}
+
+Selections selections_for(const Problem& problem, const Request& request, int most) {
   const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
   Questions questions{request};
   const Problem like = problem_of_rows(problem);
   const Wanted wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv};
-  const Choice choice = choose(
+  Choice choice = choose(
       kTable, wanted, gpu, [&](int configuration) { return questions(configuration); },
       [&](int configuration, ModelTime& time) { return find_time(configuration, request, time); });
-  return choice.configuration < 0
-             ? refused(questions.first_refusal)
-             : selection_of(choice, ask(choice.configuration, request),
-                            untuned(kTable, wanted, gpu, choice.step), like.has_seq_lens_kv);
+  Selections found;
+  if (choice.configuration < 0) {
+    found.items[0] = refused(questions.first_refusal);
+    return found;
+  }
+  const Untuned is_untuned = untuned(kTable, wanted, gpu, choice.step);
+  found.items[0] =
+      selection_of(choice, ask(choice.configuration, request), is_untuned, like.has_seq_lens_kv);
+  for (int i = 1; i < std::min(most, choice.fastest.count()) && is_near(choice.fastest, i); ++i) {
+    choice.configuration = choice.fastest[i].configuration;
+    choice.predicted_us = choice.fastest[i].us;
+    found.items[static_cast<std::size_t>(found.count++)] =
+        selection_of(choice, ask(choice.configuration, request), is_untuned, like.has_seq_lens_kv);
+  }
+  return found;
 }
 
 }  // namespace fatune_attention::detail
@@ -230,7 +302,7 @@ Selection select(const Problem& problem, const Tensors& tensors, const Device& d
   if (const char* fault = detail::fault_of_shape(problem, tensors)) {
     return detail::refused(fault);
   }
-  return detail::selection_for(problem, detail::request_for(problem, tensors, device));
+  return detail::selections_for(problem, detail::request_for(problem, tensors, device), 1).items[0];
 }
 
 }  // namespace fatune_attention

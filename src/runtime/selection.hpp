@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "choose.hpp"
 #include "driver.hpp"
 #include "kernel_table.hpp"
 
@@ -31,9 +32,16 @@ Answer ask(int configuration, const Request& request);
 /// a model.
 bool find_time(int configuration, const Request& request, ModelTime& time);
 
-/// Everything that a selection depends on.
-using MemoKey = std::array<std::int64_t, 33>;
-MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal);
+/// Everything that a selection depends on. candidates: as attention_forward() has them
+using MemoKey = std::array<std::int64_t, 34>;
+MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal,
+                 int candidates);
+
+/// What problems have in common whose kernels are tried together: with few queries, nearly as many
+/// keys, so that a cache that grows has no trial for each length; and layouts in place of strides,
+/// which follow from the keys. A problem with many queries has memo_key() alone.
+MemoKey trial_key(const Problem& problem, const Tensors& tensors, const Request& request,
+                  int device_ordinal, int candidates);
 
 /// The last few selections of a thread.
 class SelectionMemo {
@@ -56,7 +64,20 @@ class SelectionMemo {
 /// The memo of the calling thread.
 SelectionMemo& selection_memo();
 
-/// Precondition: the arguments are valid.
-Selection selection_for(const Problem& problem, const Request& request);
+/// A selection, and others whose predicted times are nearly as short.
+struct Selections {
+  static constexpr int kMost = FastestPredicted::kMost;
+
+  std::array<Selection, kMost> items;  ///< what is selected first
+  int count = 1;
+
+  [[nodiscard]] std::size_t most_workspace_bytes() const;
+  /// Makes them those of another problem. Returns false, and changes nothing, if one of them cannot
+  /// be used for it.
+  bool change_to(const Problem& problem, const Request& request);
+};
+
+/// Precondition: the arguments are valid. most: 1 to Selections::kMost
+Selections selections_for(const Problem& problem, const Request& request, int most);
 
 }  // namespace fatune_attention::detail

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/attention_args.h"
@@ -75,10 +76,12 @@ bool can_launch(const Launch& launch) {
 }
 
 double duration_us(const std::string& kernel) {
-  const long long us =
-      kernel == "fatune_matmul_rate"   ? integer_setting("FATUNE_FAKE_MATMUL_US", 2500)
-      : kernel == "fatune_read_memory" ? integer_setting("FATUNE_FAKE_READ_US", 25)
-                                       : integer_setting("FATUNE_FAKE_KERNEL_US", 100);
+  const long long us = kernel == "fatune_matmul_rate"
+                           ? integer_setting("FATUNE_FAKE_MATMUL_US", 2500)
+                       : kernel == "fatune_read_memory"
+                           ? integer_setting("FATUNE_FAKE_READ_US", 25)
+                           : integer_setting(("FATUNE_FAKE_US_" + kernel).c_str(),
+                                             integer_setting("FATUNE_FAKE_KERNEL_US", 100));
   return static_cast<double>(us);
 }
 
@@ -168,6 +171,19 @@ CUresult cuStreamQuery(CUstream) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+  FAKE_GATE("cuStreamIsCapturing");
+  *status = integer_setting("FATUNE_FAKE_CAPTURES", 0) != 0 ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                            : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::swap(*mode, current);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuEventCreate(CUevent* event, unsigned) {
   FAKE_GATE("cuEventCreate");
   return create<FakeEvent>(event);
@@ -192,7 +208,7 @@ CUresult cuEventSynchronize(CUevent) {
 
 CUresult cuEventQuery(CUevent) {
   FAKE_GATE("cuEventQuery");
-  return CUDA_SUCCESS;
+  return integer_setting("FATUNE_FAKE_BUSY", 0) != 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent stop) {

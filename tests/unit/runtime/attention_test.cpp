@@ -15,6 +15,7 @@
 #include "runtime/driver.hpp"
 #include "runtime/facts.hpp"
 #include "unit/gpu/fake_driver.hpp"
+#include "unit/runtime/fake_context.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention {
@@ -23,20 +24,6 @@ namespace {
 using fatune::gpu::FakeDriver;
 using fatune::gpu::ScopedVariable;
 using testing::HasSubstr;
-
-template <typename... Parameters>
-void call(const char* name, Parameters... parameters) {
-  using Function = int (*)(Parameters...);
-  ASSERT_EQ(reinterpret_cast<Function>(detail::driver_function(name))(parameters...), 0) << name;
-}
-
-/// Makes the device's context current on the calling thread.
-void use_device(int ordinal) {
-  void* context = nullptr;
-  call("cuInit", 0U);
-  call("cuDevicePrimaryCtxRetain", &context, ordinal);
-  call("cuCtxSetCurrent", context);
-}
 
 /// The number of launches, the last kernel's name, and the last arguments of each kernel.
 struct Seen {

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <type_traits>
 
+#undef cuEventElapsedTime  // every driver has this name, as in src/gpu/cuda_api.hpp
+extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
+
 namespace fatune_attention::detail {
 namespace {
 

@@ -41,9 +41,9 @@ Ran run_verify(const std::string& driver, const std::string& options) {
 TEST(VerifyExample, FindsOutThatKernelsDidNothingAndAreNotWhatTheyWere) {
   const Ran ran = run_verify("fake", "");
   EXPECT_EQ(ran.code, 1) << ran.output;
-  EXPECT_THAT(ran.output, StartsWith("0 of 3 kernels have the machine code"));
+  EXPECT_THAT(ran.output, StartsWith("0 of 4 kernels have the machine code"));
   EXPECT_THAT(ran.output, HasSubstr("O is wrong at batch 0, head 0, row 0"));
-  EXPECT_THAT(ran.output, HasSubstr("152 of 152 problems wrong"));
+  EXPECT_THAT(ran.output, HasSubstr("298 of 298 problems wrong"));
   EXPECT_THAT(ran.output, HasSubstr("0 right, "));
 }
 

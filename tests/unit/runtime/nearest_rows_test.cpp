@@ -131,5 +131,47 @@ TEST_F(PredictingRows, OfFewQueriesAreThisGpusHoweverFar) {
   EXPECT_EQ(gpu_for(decoding(8, 65536), {"GPU C", 90, 132}), 1);
 }
 
+/// The configurations that are kept of these, in order.
+std::vector<int> fastest_of(const std::vector<FastestPredicted::Item>& items) {
+  FastestPredicted fastest;
+  for (const FastestPredicted::Item& item : items) {
+    fastest.add(item);
+  }
+  std::vector<int> configurations;
+  for (int i = 0; i < fastest.count(); ++i) {
+    configurations.push_back(fastest[i].configuration);
+  }
+  return configurations;
+}
+
+TEST(FastestPredicted, AreInTheOrderOfTheirTimes) {
+  EXPECT_EQ(fastest_of({{0, 3.0, 0}, {1, 1.0, 1}, {2, 2.0, 2}}), (std::vector{1, 2, 0}));
+  EXPECT_EQ(fastest_of({{0, 2.0, 0}, {1, 2.0, 1}}), (std::vector{0, 1}))
+      << "the first of equal ones";
+}
+
+TEST(FastestPredicted, AreAFew) {
+  std::vector<FastestPredicted::Item> items;
+  for (int i = 0; i < 40; ++i) {
+    items.push_back({i, 100.0 - i, i});
+  }
+  const std::vector<int> found = fastest_of(items);
+  ASSERT_EQ(static_cast<int>(found.size()), FastestPredicted::kMost);
+  EXPECT_EQ(found.front(), 39);
+  EXPECT_EQ(found.back(), 40 - FastestPredicted::kMost);
+}
+
+TEST(FastestPredicted, DoTheSameOnlyOnce) {
+  EXPECT_EQ(fastest_of({{0, 2.0, 7}, {1, 2.0, 7}, {2, 3.0, 7}}), (std::vector{0, 2}));
+}
+
+TEST(FastestPredicted, ShareAFitInThreesAtMost) {
+  EXPECT_EQ(fastest_of({{0, 4.0, 7}, {1, 5.0, 7}, {2, 6.0, 7}, {3, 7.0, 7}, {4, 8.0, 8}}),
+            (std::vector{0, 1, 2, 4}));
+  EXPECT_EQ(
+      fastest_of({{0, 4.0, 7}, {1, 5.0, 7}, {9, 5.5, 9}, {2, 6.0, 7}, {4, 8.0, 8}, {3, 3.0, 7}}),
+      (std::vector{3, 0, 1, 9, 4}));
+}
+
 }  // namespace
 }  // namespace fatune_attention::detail

@@ -27,11 +27,13 @@ constexpr Cubin cubin_of(const char (&section)[kLength]) {
 
 constexpr Cubin kTmaCubin = cubin_of(".text.tma_kernel");
 constexpr Cubin kPlainCubin = cubin_of(".text.plain_kernel");
+constexpr Cubin kOtherCubin = cubin_of(".text.other_kernel");
 
 constexpr MachineCode kKernels[] = {
     {kTmaCubin.bytes, sizeof kTmaCubin.bytes, "", 90, "tma_kernel", 168, 1024},
     {kPlainCubin.bytes, sizeof kPlainCubin.bytes, "", 90, "plain_kernel", 128, 0},
-    {kPlainCubin.bytes, sizeof kPlainCubin.bytes, "", 80, "plain_kernel", 128, 0}};
+    {kPlainCubin.bytes, sizeof kPlainCubin.bytes, "", 80, "plain_kernel", 128, 0},
+    {kOtherCubin.bytes, sizeof kOtherCubin.bytes, "", 90, "other_kernel", 128, 0}};
 
 const char* only_128(const Facts& facts) {
   return facts.d_head == 128 ? nullptr : "the kernel is for d_head 128";
@@ -41,6 +43,15 @@ const char* lengths_refused(const Facts& facts) {
   return facts.has_seq_lens_kv == 0.0 ? nullptr : "its kernels take no lengths of keys";
 }
 
+const char* other_refused(const Facts& facts) {
+  if (facts.dtype != static_cast<double>(DType::fp16)) {
+    return "the kernel is for FP16";
+  }
+  return static_cast<std::int64_t>(facts.seq_len_kv) % 1024 == 1023 ? "it takes no such lengths"
+                                                                    : nullptr;
+}
+
+int other_code(const Facts&) { return 3; }
 int tma_code(const Facts&) { return 0; }
 int plain_code(const Facts& facts) { return facts.arch >= 90 ? 1 : facts.arch >= 80 ? 2 : -1; }
 
@@ -116,10 +127,29 @@ void launch_greedy(const Facts& facts, LaunchBuilder& builder) {
   launch_standard(facts, 300'000, builder);
 }
 
+void launch_other(const Facts& facts, LaunchBuilder& builder) {
+  builder.workspace(1000, 0, Clear::before_launch);
+  launch_standard(facts, 65536, builder);
+}
+
+/// One tile on one SM.
+void take_clocks(double clocks, TimeModel& model) {
+  model.launch_clocks = clocks;
+  model.tile_clocks = 1.0;
+  model.step_clocks = 1.0;
+  model.schedule.sms = 1;
+  model.schedule.heads = 1;
+  model.schedule.list_rows(1);
+  model.schedule.row_steps[0] = 1.0;
+}
+void time_plain(const Facts&, TimeModel& model) { take_clocks(1000.0, model); }
+void time_other(const Facts&, TimeModel& model) { take_clocks(1050.0, model); }
+
 constexpr Configuration kConfigurations[] = {
     {"(tma)", "toy", 90, true, false, only_128, tma_code, launch_tma, nullptr},
-    {"(plain)", "toy", 80, false, true, lengths_refused, plain_code, launch_plain, nullptr},
-    {"(greedy)", "toy", 80, false, false, lengths_refused, plain_code, launch_greedy, nullptr}};
+    {"(plain)", "toy", 80, false, true, lengths_refused, plain_code, launch_plain, time_plain},
+    {"(greedy)", "toy", 80, false, false, lengths_refused, plain_code, launch_greedy, nullptr},
+    {"(other)", "toy", 80, false, true, other_refused, other_code, launch_other, time_other}};
 
 constexpr TunedGpu kGpus[] = {{"Fake H200", 90, 132}};
 
@@ -128,7 +158,23 @@ constexpr RowConfig kRowConfigs[] = {
 
 constexpr Problem kTuned{DType::bf16, 4, 16, 16, 4096, 4096, 128, 128, true, 0, 0.0F, false};
 
-const Row kRows[] = {{0, kTuned, false, kRowConfigs, 3}};
+constexpr RowConfig kFp16RowConfigs[] = {{kPlain, 50.0, 0.0}, {kOther, 51.0, 2.0}};
+
+constexpr Problem kFp16{DType::fp16, 4, 16, 16, 2048, 2048, 64, 64, false, 0, 0.0F, false};
+
+constexpr Problem kFp16OneQuery{DType::fp16, 4, 16, 16, 1, 4096, 64, 64, false, 0, 0.0F, false};
+
+const Row kRows[] = {{0, kTuned, false, kRowConfigs, 3},
+                     {0, kFp16, false, kFp16RowConfigs, 2},
+                     {0, kFp16OneQuery, false, kFp16RowConfigs, 2}};
+
+constexpr Kind kFp16Kind{static_cast<int>(DType::fp16), 64, 64, 0, 0, 0, 0, 0};
+constexpr Kind kFp16FewKind{static_cast<int>(DType::fp16), 64, 64, 0, 0, 1, 0, 0};
+const Fit kFits[] = {{0, kFp16Kind, kPlain, {}},
+                     {0, kFp16Kind, kOther, {}},
+                     {0, kFp16FewKind, kPlain, {}},
+                     {0, kFp16FewKind, kOther, {}}};
+constexpr FitKey kFitKeys[] = {{-1, -1}, {0, 0}, {-1, -1}, {1, 0}};
 
 constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, false, kTma},
                                  {0, DType::bf16, 128, 128, true, false, kPlain}};
@@ -137,12 +183,18 @@ constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, false, kTma},
 
 namespace detail {
 
-const Table kTable = {{kKernels, 3},  {kConfigurations, 3}, {kGpus, 1},  {kRows, 1},
-                      {kDefaults, 2}, {nullptr, 0},         {nullptr, 0}};
+const Table kTable = {{kKernels, 4},  {kConfigurations, 4}, {kGpus, 1},   {kRows, 3},
+                      {kDefaults, 2}, {kFits, 4},           {kFitKeys, 4}};
 
 }  // namespace detail
 
 Problem tuned_problem() { return kTuned; }
+
+Problem predicted_problem() {
+  Problem problem = kFp16;
+  problem.seq_len = problem.seq_len_kv = 2000;
+  return problem;
+}
 
 Device fake_h200() {
   Device device;

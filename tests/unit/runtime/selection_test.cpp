@@ -187,9 +187,9 @@ TEST(Selection, AllocatesNothing) {
 }
 
 TEST(Contents, AreThoseOfTheTable) {
-  EXPECT_EQ(contents().kernels, 3);
-  EXPECT_EQ(contents().configurations, 3);
-  EXPECT_EQ(contents().rows, 1);
+  EXPECT_EQ(contents().kernels, 4);
+  EXPECT_EQ(contents().configurations, 4);
+  EXPECT_EQ(contents().rows, 3);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // from 2.10 on.
 #include <torch/csrc/stable/library.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
@@ -29,6 +30,10 @@ struct Fallback {
 
 Fallback fallback_for(const char* reason) { return {reason, reason}; }
 
+int candidates_of(const Call& call) {
+  return static_cast<int>(std::clamp<std::int64_t>(call.candidates, 1, kMostCandidates));
+}
+
 /// Queues the kernel. Returns why it does not, if no kernel takes the call or nothing that was
 /// tuned is like it. Throws std::runtime_error if CUDA fails.
 std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const TorchTensor* lse) {
@@ -40,15 +45,16 @@ std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const Tor
   void* stream = current_stream(device_index);
   const Problem problem = problem_of(call);
   const Tensors tensors = tensors_of(call, o, lse);
+  const int candidates = candidates_of(call);
   Selection chosen;
-  Result result = select_here(problem, tensors, chosen);
+  Result result = select_here(problem, tensors, chosen, candidates);
   if (result && chosen.untuned && !call.allow_untuned) {
     return Fallback{std::string("no tuned problem is like this one (") + chosen.untuned.text + ")",
                     chosen.untuned.property};
   }
   if (result) {
     const HeldWorkspace held = take_workspace(device_index, stream, chosen.workspace_bytes);
-    result = attention_forward(problem, tensors, held.workspace, stream);
+    result = attention_forward(problem, tensors, held.workspace, stream, candidates);
   }
   if (result.status == Status::unsupported || result.status == Status::invalid_argument) {
     return fallback_for(result.reason);
@@ -90,7 +96,7 @@ TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                     const std::optional<TorchTensor>& page_table,
                     const std::optional<TorchTensor>& cu_seqlens_q,
                     const std::optional<TorchTensor>& cu_seqlens_kv, std::int64_t max_seqlen_q,
-                    std::int64_t max_seqlen_kv) {
+                    std::int64_t max_seqlen_kv, std::int64_t candidates) {
   const Call call{q,
                   k,
                   v,
@@ -106,7 +112,8 @@ TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                   cu_seqlens_q,
                   cu_seqlens_kv,
                   max_seqlen_q,
-                  max_seqlen_kv};
+                  max_seqlen_kv,
+                  candidates};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -125,7 +132,7 @@ std::tuple<TorchTensor, TorchTensor> forward_lse(
     const std::optional<TorchTensor>& seq_lens_kv, double softcap,
     const std::optional<TorchTensor>& sinks, const std::optional<TorchTensor>& page_table,
     const std::optional<TorchTensor>& cu_seqlens_q, const std::optional<TorchTensor>& cu_seqlens_kv,
-    std::int64_t max_seqlen_q, std::int64_t max_seqlen_kv) {
+    std::int64_t max_seqlen_q, std::int64_t max_seqlen_kv, std::int64_t candidates) {
   const Call call{q,
                   k,
                   v,
@@ -141,7 +148,8 @@ std::tuple<TorchTensor, TorchTensor> forward_lse(
                   cu_seqlens_q,
                   cu_seqlens_kv,
                   max_seqlen_q,
-                  max_seqlen_kv};
+                  max_seqlen_kv,
+                  candidates};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -164,7 +172,9 @@ Selection selection_of(const Call& call, Device& device) {
   ensure_context(call.q.get_device_index());
   const Result found = current_device(device);
   STD_TORCH_CHECK(found, status_name(found.status), ": ", found.reason);
-  return select(problem_of(call), tensors_of(call, empty_output(call), nullptr), device);
+  const Tensors tensors = tensors_of(call, empty_output(call), nullptr);
+  select_here(problem_of(call), tensors, selection, candidates_of(call));
+  return selection;
 }
 
 /// Returns lines "name=value" with the members of Selection.
@@ -175,7 +185,7 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                     const std::optional<TorchTensor>& page_table,
                     const std::optional<TorchTensor>& cu_seqlens_q,
                     const std::optional<TorchTensor>& cu_seqlens_kv, std::int64_t max_seqlen_q,
-                    std::int64_t max_seqlen_kv, bool lse) {
+                    std::int64_t max_seqlen_kv, std::int64_t candidates, bool lse) {
   const Call call{q,
                   k,
                   v,
@@ -191,7 +201,8 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                   cu_seqlens_q,
                   cu_seqlens_kv,
                   max_seqlen_q,
-                  max_seqlen_kv};
+                  max_seqlen_kv,
+                  candidates};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   Device device;
@@ -200,7 +211,7 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
          "\nconfig=" + selection.config + "\nreason=" + selection.reason +
          "\ntuned_us=" + std::to_string(selection.tuned_us) +
          "\nregret_percent=" + std::to_string(selection.regret_percent) +
-         "\nuntuned=" + selection.untuned.text +
+         "\nuntuned=" + selection.untuned.text + "\ntried=" + std::to_string(selection.tried) +
          "\nworkspace_bytes=" + std::to_string(selection.workspace_bytes);
 }
 
@@ -213,7 +224,8 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
   ", Tensor? seq_lens_kv=None, float softcap=0.0, Tensor? sinks=None"           \
   ", Tensor? page_table=None, Tensor? cu_seqlens_q=None, Tensor? cu_seqlens_kv" \
   "=None, int max_seqlen_q=0, int max_seqlen_kv=0"
-#define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_FURTHER
+#define FATUNE_ARGUMENTS \
+  FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_FURTHER ", *, int candidates=1"
 #define FATUNE_FALLBACK FATUNE_OPERANDS FATUNE_FURTHER ", str reason=\"\", str kind=\"\""
 
 STABLE_TORCH_LIBRARY(FATUNE_TORCH_NAMESPACE, m) {

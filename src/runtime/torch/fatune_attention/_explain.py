@@ -20,6 +20,7 @@ class Explanation(NamedTuple):
     tuned_us: float = 0.0  # time of the tuned problem, or the predicted time; 0 without one
     regret_percent: float = float("nan")  # how much slower the configuration was there than the fastest; nan: unknown
     untuned: str = ""  # what is unlike all tuned problems: "queries: 300; tuned: 512 to 16384"
+    tried: int = 0  # kernels the fastest of which it was on calls of this process; 0: none were, or not yet (try_kernels)
     workspace_bytes: int = 0
 
 

@@ -21,7 +21,7 @@ import decoding
 from random_problems import DTYPES, Problem, errors, exact, operands, random_problems
 
 from fatune_attention import (_fallback, allow_untuned, explain, flash_attn_func, flash_attn_varlen_func,
-                              flash_attn_with_kvcache, record, scaled_dot_product_attention)
+                              flash_attn_with_kvcache, record, scaled_dot_product_attention, try_kernels)
 
 OPERATORS = torch.ops.fatune_attention
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
@@ -30,6 +30,10 @@ FLUSH_WORDS = 64 * 2**20
 MOST_HOST_US = 5.0
 MOST_RECORDING_US = 6.0
 MOST_SLOWER = 0.03
+MOST_TRIAL_CALLS = 90
+TRIED = [Problem(batch, heads, kv_heads, rows, keys, d, d, torch.bfloat16, rows > 1)
+         for batch, heads, kv_heads, rows, keys in ((3, 16, 4, 1, 5001), (7, 32, 8, 1, 3333), (1, 24, 3, 5, 9999),
+                                                    (2, 16, 16, 1777, 1777), (1, 40, 8, 701, 701)) for d in (64, 128)]
 
 
 class Wrong(Exception):
@@ -428,6 +432,36 @@ def check_host(options):
     return ", ".join(f"{name} {us:.2f} us" for name, us in times.items())
 
 
+def trial_of(problem, seed):
+    """Calls a problem until its trial has ended. Returns (the number of calls, what explain() then says), or None if
+    nothing is tried."""
+    q, k, v = operands(problem, seed)
+    expected = OPERATORS.forward(q, k, v, *problem.arguments())
+    function = lambda: flash_rows(q, k, v, causal=problem.causal)
+    if explain(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), causal=problem.causal,
+               like=flash_attn_func).step != "predicted":
+        return None
+    for calls in range(1, MOST_TRIAL_CALLS):
+        torch.testing.assert_close(function(), expected, atol=2e-2, rtol=2e-2)
+        torch.cuda.synchronize()
+        said = explain(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), causal=problem.causal, like=flash_attn_func)
+        if said.tried:
+            return calls, said
+    raise Wrong(problem, "the trial does not end")
+
+
+def check_trials(options):
+    """Checks that trials of problems that were not tuned end, in as many calls as they may take, with right results."""
+    try_kernels()
+    try:
+        ended = [trial_of(problem, seed) for seed, problem in enumerate(TRIED)]
+    finally:
+        try_kernels(False)
+    ended = [one for one in ended if one]
+    require(ended, "no problem's time is predicted")
+    return f"{len(ended)} ended, after at most {max(calls for calls, _ in ended)} calls"
+
+
 def check_record(options):
     """Checks counts, lengths that only the GPU knows, and times of recorded calls, and how much host time it takes."""
     q, k, v = operands(Problem(2, 4, 2, 1, 4096, 128, 128, torch.bfloat16, False))
@@ -549,6 +583,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     allow_untuned()
+    try_kernels(False)  # results are compared bit by bit
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {options.count} random problems", flush=True)
     with torch.no_grad():
         return 0 if all([run_check(name, options) for name in options.checks]) else 1

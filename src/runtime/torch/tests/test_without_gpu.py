@@ -671,10 +671,12 @@ class CalledOperators(TorchDispatchMode):
         super().__init__()
         self.names = []
         self.arguments = []
+        self.options = []
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
         self.names.append(str(function))
         self.arguments.append(arguments)
+        self.options.append(options or {})
         return function(*arguments, **(options or {}))
 
 
@@ -745,6 +747,32 @@ class FakeCuda(TestCase):
             arguments = called.arguments[called.names.index("fatune_attention.forward.default")]
             self.assertEqual(len(arguments) == 7 and arguments[6], allowed)  # trailing defaults are left out
         fatune_attention.allow_untuned(False)
+
+    def candidates_of_a_call(self):
+        with FakeTensorMode(), CalledOperators() as called:
+            scaled_dot_product_attention(*self.fakes())
+        return called.options[called.names.index("fatune_attention.forward.default")].get("candidates", 1)
+
+    def test_as_many_kernels_are_tried_as_was_said(self):
+        self.addCleanup(fatune_attention.try_kernels)
+        self.assertEqual(self.candidates_of_a_call(), 12)
+        for said, candidates in ((4, 4), (False, 1), (1, 1), (None, 1)):
+            fatune_attention.try_kernels(said)
+            self.assertEqual(self.candidates_of_a_call(), candidates)
+        for wrong in (13, -1):
+            with self.assertRaisesRegex(ValueError, "from 1 to 12"):
+                fatune_attention.try_kernels(wrong)
+
+    def test_nothing_is_tried_where_results_must_be_the_same_each_time(self):
+        self.addCleanup(torch.use_deterministic_algorithms, torch.are_deterministic_algorithms_enabled())
+        torch.use_deterministic_algorithms(True)
+        self.assertEqual(self.candidates_of_a_call(), 1)
+
+    def test_the_environment_says_how_many_kernels_are_tried(self):
+        for text, said in (("3", "3"), ("1", "1"), ("nine", "a number from 1"), ("13", "a number from 1")):
+            run = subprocess.run([sys.executable, "-c", "import fatune_attention as one; print(one._operators._candidates)"],
+                                 env=os.environ | {"FATUNE_ATTENTION_TRIALS": text}, capture_output=True, text=True)
+            self.assertIn(said, run.stdout + run.stderr)
 
     def test_autocast(self):
         torch.set_autocast_enabled("cuda", True)  # torch.autocast does not do it without a GPU
