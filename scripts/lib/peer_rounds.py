@@ -63,11 +63,19 @@ class Timer:
         self._torch = torch
         self._flush = torch.zeros(FLUSH_WORDS, dtype=torch.int32, device="cuda")
 
+    def _make_cold(self, pause):
+        self._flush.max()  # reads: after writes, the L2 would still hold lines to be written back
+        self._torch.cuda._sleep(pause)  # the host runs ahead
+
+    def launch_cold(self, launch):
+        """Launches with a cold L2, as for a sample, and takes none."""
+        self._make_cold(LEAST_PAUSE_CYCLES)
+        launch()
+
     def _sample(self, contender, pause):
         start, stop = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
         contender.prepare()
-        self._flush.max()  # reads: after writes, the L2 would still hold lines to be written back
-        self._torch.cuda._sleep(pause)  # the host runs ahead
+        self._make_cold(pause)
         start.record()
         begin = time.perf_counter()
         contender.launch()

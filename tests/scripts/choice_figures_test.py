@@ -23,7 +23,7 @@ class Choices(unittest.TestCase):
         self.assertEqual((found["best"], list(found["candidates"])), ("(A)", ["(A)"]))
         self.assertAlmostEqual(found["choice"]["regret_percent"], 2.0)
         self.assertAlmostEqual(found["choice"]["slower_than_best_peer_percent"], 2.0)
-        cells = [cell(found) for _, cell in choice_figures.COLUMNS + choice_figures.TEXTS]
+        cells = [cell(found) for _, cell in choice_figures.columns("choice") + choice_figures.texts("choice")]
         self.assertEqual(cells, ["1020.0", "0.980", "2.00", "-", "tuned", "(B)", "predicted"])
 
     def test_a_choice_may_be_the_winner_or_faster(self):
@@ -38,7 +38,28 @@ class Choices(unittest.TestCase):
         refused = row("two", None, config=None, reason="nothing is eligible")
         self.assertEqual((choice_figures.has_failed(refused), refused["choice"]["range"]), (False, "outside"))
         self.assertFalse(choice_figures.has_failed({"label": "three"}))  # a row without choices
-        self.assertEqual([cell({"label": "three"}) for _, cell in choice_figures.COLUMNS], ["-"] * 4 + ["none"])
+        self.assertEqual([cell({"label": "three"}) for _, cell in choice_figures.columns("choice")], ["-"] * 4 + ["none"])
+
+
+class Package(unittest.TestCase):
+    @staticmethod
+    def split(one, explained):
+        one, figure = choice_figures.without_package(one)
+        return one, explained, figure
+
+    def test_it_is_judged_beside_the_winner_and_is_no_peer(self):
+        explained = {"config": "(C)", "step": "predicted", "untuned": "", "reason": "", "tried": 8, "calls": 30}
+        one = row("one", 1.02, peers=(1.0,))
+        one = one | {"peers": one["peers"] | {"package": {"tflops": 1000 / 0.9, "median_ms": 0.9}}}
+        found = choice_figures.with_package(*self.split(one, explained))
+        self.assertNotIn("package", found["peers"])
+        self.assertAlmostEqual(found["package"]["slower_than_best_peer_percent"], -10)
+        self.assertAlmostEqual(found["package"]["regret_percent"], -10)
+        self.assertEqual([cell(found) for _, cell in choice_figures.columns("package") + choice_figures.texts("package")],
+                         ["900.0", "1.111", "-10.00", "tuned", "(C)", "8"])
+        self.assertEqual(choice_figures.summary([found], "package")["tuned"]["slower"], 0)
+        self.assertTrue(choice_figures.summary_lines([found], "package").startswith("package in the tuned range, 1 problems"))
+        self.assertTrue(choice_figures.has_failed(choice_figures.with_package(*self.split(row("two", 1.0), explained))))
 
 
 class Summary(unittest.TestCase):

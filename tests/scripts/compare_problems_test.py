@@ -57,6 +57,20 @@ winner = {{"family": of["--family"], "config": config, "time_us": 100.0, "litera
 """
 
 
+# A package whose kernels are PyTorch's.
+PACKAGE = """
+import collections, torch
+Explanation = collections.namedtuple("Explanation", "step config reason untuned tried")
+calls = collections.Counter()
+def flash_attn_func(q, k, v, softmax_scale, causal, softcap, learnable_sink):
+    calls[k.shape] += 1
+    of = [one.transpose(1, 2) for one in (q, k, v)]
+    return torch.ops.aten._scaled_dot_product_flash_attention.default(*of, 0.0, causal, scale=softmax_scale)[0].transpose(1, 2)
+def explain(q, k, v, like, **options):
+    return Explanation("{step}", "(K)", "", "{untuned}", 8 if calls[k.shape] >= 5 else 0)
+"""
+
+
 class CompareProblems(FolderTest):
     def setUp(self):
         super().setUp()
@@ -124,6 +138,40 @@ class CompareProblems(FolderTest):
         self.assertIn("choice in the tuned range, 2 problems: slower than the best peer on 2 of 2, by 100.00 % at most",
                       done.stdout)
         self.assertIn("; regret on 2: median 0.00 %, worst 0.00 %", done.stdout)
+
+    def install_package(self, step="predicted", untuned=""):
+        """Installs a package whose trials end at the fifth call."""
+        site = self.folder / "site"
+        (site / "fatune_attention-0.1.0.dist-info").mkdir(parents=True)
+        (site / "fatune_attention-0.1.0.dist-info" / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: fatune_attention\nVersion: 0.1.0\n", encoding="utf-8")
+        (site / "fatune_attention.py").write_text(PACKAGE.format(step=step, untuned=untuned), encoding="utf-8")
+        self.environment["PYTHONPATH"] += f":{site}"
+
+    def test_the_package_is_called_until_its_trials_end_and_then_timed(self):
+        self.install_package()
+        done = self.compare("--problems", "table:2", "--peers", "fa2,cudnn", "--package")
+        written = self.written()
+        for row in written["rows"]:
+            of = row["package"]
+            self.assertEqual(list(row["peers"]), ["fa2", "cudnn"])
+            self.assertEqual((of["config"], of["step"], of["range"], of["tried"], of["calls"]),
+                             ("(K)", "predicted", "tuned", 8, 5))
+            self.assertEqual([round(of[name], 6) for name in ("median_ms", "slower_than_best_peer_percent",
+                                                              "regret_percent")], [0.2, 300, 100])
+        self.assertEqual(written["packages"]["tuned"]["slower"], 2)
+        self.assertNotIn("choices", written)
+        self.assertIn("package in the tuned range, 2 problems: slower than the best peer on 2 of 2, by 300.00 % at most",
+                      done.stdout)
+
+    def test_a_package_that_tries_nothing_is_not_waited_for(self):
+        self.install_package(step="exact")
+        self.compare("--problems", "table:1", "--peers", "fa2", "--package")
+        self.assertEqual(self.written()["rows"][0]["package"]["calls"], 0)
+
+    def test_a_package_that_is_not_installed_is_an_error(self):
+        done = self.compare("--problems", "table:1", "--peers", "fa2", "--package", code=1)
+        self.assertIn("--package: fatune_attention cannot be imported", done.stderr)
 
     def test_a_choice_that_is_the_winner_is_timed_once(self):
         self.predict(CONFIG.format(d_head=128, rows=8), untuned="heads / kv_heads: 8; tuned: 1 to 4")
