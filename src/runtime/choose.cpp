@@ -465,28 +465,37 @@ bool NearestRows::have(int configuration) const {
   return has(likes_, key.like) && has(rests_, key.rest);
 }
 
-void FastestPredicted::add(const Item& item) {
-  auto end = items_.begin() + count_;
-  const auto alike = [&](const Item& one) { return one.like == item.like; };
-  const auto same = [&](const Item& one) { return alike(one) && one.us == item.us; };
-  if (std::any_of(items_.begin(), end, same)) {
-    return;
-  }
-  if (std::count_if(items_.begin(), end, alike) == kMostAlike) {
-    const auto slowest = std::find_if(std::make_reverse_iterator(end), items_.rend(), alike);
-    if (item.us >= slowest->us) {
-      return;
+int FastestPredicted::place_of_slowest_alike(const Item& item) const {
+  int alike = 0;
+  int slowest = -1;
+  for (int i = 0; i < count_; ++i) {
+    if ((*this)[i].like == item.like) {
+      ++alike;
+      slowest = i;
     }
-    end = std::move(slowest.base(), end, slowest.base() - 1);
-    --count_;
   }
-  const auto behind = std::upper_bound(items_.begin(), end, item,
-                                       [](const Item& a, const Item& b) { return a.us < b.us; });
-  if (behind == items_.end()) {
+  return alike == kMostAlike ? slowest : -1;
+}
+
+bool FastestPredicted::has_place_for(const Item& item) const {
+  const bool has_same = std::any_of(items_.begin(), items_.begin() + count_, [&](const Item& one) {
+    return one.like == item.like && one.us == item.us;
+  });
+  const int alike = place_of_slowest_alike(item);
+  const int last = alike >= 0 ? alike : kMost - 1;  // the one that it takes the place of, if any
+  return !has_same && (last >= count_ || item.us < (*this)[last].us);
+}
+
+void FastestPredicted::add(const Item& item) {
+  if (!has_place_for(item)) {
     return;
   }
-  count_ = std::min(count_ + 1, kMost);
-  std::move_backward(behind, items_.begin() + count_ - 1, items_.begin() + count_);
+  const int alike = place_of_slowest_alike(item);
+  const int last = alike >= 0 ? alike : std::min(count_, kMost - 1);
+  count_ = std::max(count_, last + 1);
+  const auto behind = std::upper_bound(items_.begin(), items_.begin() + last, item,
+                                       [](const Item& a, const Item& b) { return a.us < b.us; });
+  std::move_backward(behind, items_.begin() + last, items_.begin() + last + 1);
   *behind = item;
 }
 

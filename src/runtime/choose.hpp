@@ -114,11 +114,16 @@ class FastestPredicted {
     int like = -1;  ///< FitKey::like
   };
 
+  /// Whether add() would add it.
+  [[nodiscard]] bool has_place_for(const Item& item) const;
   void add(const Item& item);
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] const Item& operator[](int i) const { return items_[static_cast<std::size_t>(i)]; }
 
  private:
+  /// The place of the slowest of those that share the item's fit, if they are kMostAlike; else -1.
+  [[nodiscard]] int place_of_slowest_alike(const Item& item) const;
+
   std::array<Item, kMost> items_;
   int count_ = 0;
 };
@@ -192,8 +197,8 @@ std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wan
 /// Calls `use(configuration, us)` for each configuration whose time on the problem these rows
 /// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()).
 /// Of others, which may have been slow there, a model that is a little wrong would choose some.
-/// `find_time(configuration, time)` returns whether the configuration can be used, and its family
-/// has a model, which it evaluates.
+/// `find_time(configuration, time)` returns whether the configuration's family has a model, which it
+/// evaluates; it may leave out configurations that cannot be used.
 template <typename FindTime, typename Use>
 void for_each_predicted(const Table& table, const Problem& problem, const NearestRows& nearest,
                         FindTime& find_time, Use use) {
@@ -208,15 +213,19 @@ void for_each_predicted(const Table& table, const Problem& problem, const Neares
   }
 }
 
-/// Chooses the configuration with the least predicted time.
-template <typename FindTime>
+/// Chooses the configuration with the least predicted time. Asks whether a configuration can be
+/// used only if it would be among the fastest.
+template <typename Eligible, typename FindTime>
 Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
-                        FindTime& find_time) {
+                        Eligible& eligible, FindTime& find_time) {
   Choice choice;
   if (const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu)) {
     for_each_predicted(
         table, wanted.problem, *nearest, find_time, [&](int configuration, double us) {
-          choice.fastest.add({configuration, us, table.fit_keys[configuration].like});
+          const FastestPredicted::Item item{configuration, us, table.fit_keys[configuration].like};
+          if (choice.fastest.has_place_for(item) && eligible(configuration)) {
+            choice.fastest.add(item);
+          }
         });
     if (choice.fastest.count() > 0) {
       choice.step = Step::predicted;
@@ -241,7 +250,7 @@ Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eli
     choice = best_of_row(table, *near, eligible);
   }
   if (choice.configuration < 0) {
-    choice = choose_predicted(table, wanted, gpu, find_time);
+    choice = choose_predicted(table, wanted, gpu, eligible, find_time);
   }
   while (choice.configuration < 0 &&
          (near = next_near_row(table, wanted, gpu, near ? &*near : nullptr))) {

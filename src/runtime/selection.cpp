@@ -151,7 +151,7 @@ Answer ask(int configuration, const Request& request) {
 
 bool find_time(int configuration, const Request& request, ModelTime& time) {
   const Configuration& asked = kTable.configurations[configuration];
-  if (asked.time == nullptr || ask(configuration, request).refusal != nullptr) {
+  if (asked.time == nullptr) {
     return false;
   }
   TimeModel model;

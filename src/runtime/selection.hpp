@@ -28,8 +28,8 @@ struct Answer {
 };
 Answer ask(int configuration, const Request& request);
 
-/// Evaluates the model of a configuration's time. Returns whether it can be used and its family has
-/// a model.
+/// Evaluates the model of a configuration's time, whether or not it can be used. Returns whether
+/// its family has one.
 bool find_time(int configuration, const Request& request, ModelTime& time);
 
 /// Everything that a selection depends on. candidates: as attention_forward() has them
