@@ -39,10 +39,10 @@ class Eligibility {
     }
     return !reason;
   }
+  /// Whether or not the configuration is eligible.
   [[nodiscard]] bool find_time(const Config& config, ModelTime& time) const {
-    const auto found = rules_.model_time && !why_not(config)
-                           ? rules_.model_time(config, problem_, device_)
-                           : std::nullopt;
+    const auto found =
+        rules_.model_time ? rules_.model_time(config, problem_, device_) : std::nullopt;
     time = found.value_or(ModelTime());
     return found.has_value();
   }
@@ -228,12 +228,13 @@ std::vector<Config> predicted_order(const TunedTable& table, const Problem& prob
                                     const DeviceLimits& device, const ConfigRules& rules) {
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
-  const Eligibility eligibility(problem, device, rules);
+  Eligibility eligibility(problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
     return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
   };
   const auto find_time = [&](int configuration, ModelTime& time) {
-    return eligibility.find_time(config(configuration), time);
+    return eligibility.takes(config(configuration)) &&
+           eligibility.find_time(config(configuration), time);
   };
   const fatune_attention::Problem asked = runtime::problem_of_rows(runtime_problem(problem));
   const auto nearest = runtime::predicting_rows(
@@ -258,8 +259,13 @@ ConfigRules families_say(const FamilySet& families) {
               return "the problem is too large for it: " + error.what_was_wrong();
             }
           },
-          [&families](const Config& config, const Problem& problem, const DeviceLimits& device) {
-            return find_model_time({families.of(config), config, problem, device});
+          [&families](const Config& config, const Problem& problem,
+                      const DeviceLimits& device) -> std::optional<ModelTime> {
+            try {
+              return find_model_time({families.of(config), config, problem, device});
+            } catch (const Error&) {  // as above
+              return std::nullopt;
+            }
           },
           [&families](const Config& config) { return short_form(families.of(config), config); }};
 }

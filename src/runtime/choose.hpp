@@ -197,8 +197,8 @@ std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wan
 /// Calls `use(configuration, us)` for each configuration whose time on the problem these rows
 /// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()).
 /// Of others, which may have been slow there, a model that is a little wrong would choose some.
-/// `find_time(configuration, time)` returns whether the configuration's family has a model, which it
-/// evaluates; it may leave out configurations that cannot be used.
+/// `find_time(configuration, time)` returns whether the configuration's family has a model, which
+/// it evaluates; it may leave out configurations that cannot be used.
 template <typename FindTime, typename Use>
 void for_each_predicted(const Table& table, const Problem& problem, const NearestRows& nearest,
                         FindTime& find_time, Use use) {
