@@ -34,10 +34,8 @@ void select_by_trial(const Problem& problem, const Tensors& tensors, int candida
   const std::lock_guard<std::mutex> lock(trials()->mutex);
   Trial* trial = trials()->find(chosen.trial_key);
   const bool goes_on = trial != nullptr && (trial->problem == chosen.key ||
-                                            trial->selections.change_to(problem, request));
-  if (goes_on) {
-    trial->problem = chosen.key;
-  } else {
+                                            trial->change_to(chosen.key, problem, request));
+  if (!goes_on) {
     const Selections found = selections_for(problem, request, candidates);
     if (found.count == 1) {
       chosen.selection = found.items[0];

@@ -245,13 +245,13 @@ std::size_t Selections::most_workspace_bytes() const {
   return most;
 }
 
-bool Selections::change_to(const Problem& problem, const Request& request) {
+bool Selections::change_to(const Problem& problem, const Request& request, int only) {
   Selections changed = *this;
   const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
   const Problem like = problem_of_rows(problem);
   const Wanted wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv};
   const Untuned is_untuned = untuned(kTable, wanted, gpu, items[0].step);
-  for (int i = 0; i < count; ++i) {
+  for (int i = std::max(only, 0); i < (only < 0 ? count : only + 1); ++i) {
     Selection& one = changed.items[static_cast<std::size_t>(i)];
     const Answer answer = ask(one.configuration, request);
     if (answer.refusal != nullptr) {

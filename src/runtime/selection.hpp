@@ -72,9 +72,9 @@ struct Selections {
   int count = 1;
 
   [[nodiscard]] std::size_t most_workspace_bytes() const;
-  /// Makes them those of another problem. Returns false, and changes nothing, if one of them cannot
-  /// be used for it.
-  bool change_to(const Problem& problem, const Request& request);
+  /// Makes them those of another problem, or only the one with number `only`, unless it is -1.
+  /// Returns false, and changes nothing, if one of these cannot be used for it.
+  bool change_to(const Problem& problem, const Request& request, int only);
 };
 
 /// Precondition: the arguments are valid. most: 1 to Selections::kMost

@@ -87,6 +87,15 @@ void TrialEvents::release() {
   }
 }
 
+bool Trial::change_to(const MemoKey& memo_key, const Problem& problem_of_key,
+                      const Request& request) {
+  if (!selections.change_to(problem_of_key, request, has_ended ? rounds.fastest() : -1)) {
+    return false;
+  }
+  problem = memo_key;
+  return true;
+}
+
 Selection Trial::leading() const {
   Selection leading = selections.items[static_cast<std::size_t>(rounds.fastest())];
   if (has_ended) {

@@ -44,6 +44,10 @@ struct Trial {
   TrialEvents events;
   bool has_ended = false;
 
+  /// Goes on with another problem that has the same trial_key(). Returns false, and changes
+  /// nothing, if a kernel that it needs cannot be used for it: the winner's, if the trial has
+  /// ended.
+  bool change_to(const MemoKey& memo_key, const Problem& problem_of_key, const Request& request);
   /// The selection to launch where nothing is tried: the fastest so far. It has been launched
   /// before, unless nothing has.
   [[nodiscard]] Selection leading() const;

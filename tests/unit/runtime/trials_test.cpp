@@ -165,6 +165,18 @@ TEST_F(TryKernels, OfPromptsIsATrialForEachLength) {
   EXPECT_EQ(selected().tried, 0);
 }
 
+TEST_F(TryKernels, KeepsAWinnerForALengthThatAnotherOneDoesNotTake) {
+  const ScopedVariable other_us("FATUNE_FAKE_US_other_kernel", "120");
+  problem_ = decoding(7166);
+  use(problem_);
+  forward_often();
+  ASSERT_EQ(selected().configuration, kPlain);
+  problem_.seq_len_kv = 7167;
+  use(problem_);
+  EXPECT_EQ(selected().configuration, kPlain);
+  EXPECT_EQ(selected().tried, 2);
+}
+
 TEST_F(TryKernels, EndsForALengthThatOneOfThemDoesNotTake) {
   const ScopedVariable other_us("FATUNE_FAKE_US_other_kernel", "90");
   problem_ = decoding(5118);
