@@ -147,8 +147,9 @@ struct Selection {
   double regret_percent = std::numeric_limits<double>::quiet_NaN();
   Untuned untuned;  ///< if it is true, nothing says that the kernel is a good one
   std::size_t workspace_bytes = 0;
-  int tried =
-      0;  ///< configurations the fastest of which it is on the caller's own calls; 0: not yet
+  /// Configurations that were tried on the caller's own calls, on which it was the fastest; 0: none
+  /// were, or not enough yet.
+  int tried = 0;
 };
 
 /// The greatest number of candidates for attention_forward(), and a good one.

@@ -105,6 +105,20 @@ Selection selection_of(const Choice& choice, const Answer& answer, const Untuned
   return selection;
 }
 
+/// A request, as the table is asked about it.
+struct Asked {
+  const Problem like;  ///< problem_of_rows()
+  const Wanted wanted;
+  const TunedGpu gpu;
+
+  Asked(const Problem& problem, const Request& request)
+      : like(problem_of_rows(problem)),
+        wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv},
+        gpu{request.device->name, request.device->arch, request.device->sm_count} {}
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+};
+
 /// Rounds up to a number of five significant bits: lengths that differ by 3 to 6 % or less.
 std::int64_t nearly(std::int64_t keys) {
   constexpr int kBits = 5;
@@ -247,10 +261,8 @@ std::size_t Selections::most_workspace_bytes() const {
 
 bool Selections::change_to(const Problem& problem, const Request& request, int only) {
   Selections changed = *this;
-  const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
-  const Problem like = problem_of_rows(problem);
-  const Wanted wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv};
-  const Untuned is_untuned = untuned(kTable, wanted, gpu, items[0].step);
+  const Asked asked(problem, request);
+  const Untuned is_untuned = untuned(kTable, asked.wanted, asked.gpu, items[0].step);
   for (int i = std::max(only, 0); i < (only < 0 ? count : only + 1); ++i) {
     Selection& one = changed.items[static_cast<std::size_t>(i)];
     const Answer answer = ask(one.configuration, request);
@@ -266,26 +278,24 @@ bool Selections::change_to(const Problem& problem, const Request& request, int o
 }
 
 Selections selections_for(const Problem& problem, const Request& request, int most) {
-  const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
+  const Asked asked(problem, request);
   Questions questions{request};
-  const Problem like = problem_of_rows(problem);
-  const Wanted wanted{like, request.facts.layout_bhsd != 0.0, problem.has_seq_lens_kv};
   Choice choice = choose(
-      kTable, wanted, gpu, [&](int configuration) { return questions(configuration); },
+      kTable, asked.wanted, asked.gpu, [&](int configuration) { return questions(configuration); },
       [&](int configuration, ModelTime& time) { return find_time(configuration, request, time); });
   Selections found;
   if (choice.configuration < 0) {
     found.items[0] = refused(questions.first_refusal);
     return found;
   }
-  const Untuned is_untuned = untuned(kTable, wanted, gpu, choice.step);
-  found.items[0] =
-      selection_of(choice, ask(choice.configuration, request), is_untuned, like.has_seq_lens_kv);
+  const Untuned is_untuned = untuned(kTable, asked.wanted, asked.gpu, choice.step);
+  found.items[0] = selection_of(choice, ask(choice.configuration, request), is_untuned,
+                                asked.like.has_seq_lens_kv);
   for (int i = 1; i < std::min(most, choice.fastest.count()) && is_near(choice.fastest, i); ++i) {
     choice.configuration = choice.fastest[i].configuration;
     choice.predicted_us = choice.fastest[i].us;
-    found.items[static_cast<std::size_t>(found.count++)] =
-        selection_of(choice, ask(choice.configuration, request), is_untuned, like.has_seq_lens_kv);
+    found.items[static_cast<std::size_t>(found.count++)] = selection_of(
+        choice, ask(choice.configuration, request), is_untuned, asked.like.has_seq_lens_kv);
   }
   return found;
 }

@@ -63,13 +63,7 @@ class Forward : public testing::Test {
   }
   void TearDown() override { FakeDriver::reset(); }
 
-  void set_tensors() {
-    tensors_ = detail::usual_tensors(problem_);
-    tensors_.q.data = memory_.data();
-    tensors_.k.data = memory_.data() + 16;
-    tensors_.v.data = memory_.data() + 32;
-    tensors_.o.data = memory_.data() + 48;
-  }
+  void set_tensors() { tensors_ = tensors_in(memory_, problem_); }
 
   Workspace workspace(bool is_clean = false) { return {space_.data(), space_.size(), is_clean}; }
 
@@ -82,7 +76,7 @@ class Forward : public testing::Test {
   }
 
   ScopedVariable devices_{"FATUNE_FAKE_DEVICES", "16"};
-  alignas(256) std::array<unsigned char, 64> memory_{};
+  alignas(256) TensorMemory memory_{};
   alignas(256) std::array<unsigned char, 70'000> space_{};
   Problem problem_;
   Tensors tensors_;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "runtime/driver.hpp"
+#include "runtime/facts.hpp"
 
 namespace fatune_attention {
 
@@ -19,6 +22,20 @@ inline void use_device(int ordinal) {
   call("cuInit", 0U);
   call("cuDevicePrimaryCtxRetain", &context, ordinal);
   call("cuCtxSetCurrent", context);
+}
+
+/// What the tensors of a problem point to: device memory is host memory. Nothing reads or writes
+/// it.
+using TensorMemory = std::array<unsigned char, 64>;
+
+/// The problem's usual tensors, each at an address of its own.
+inline Tensors tensors_in(TensorMemory& memory, const Problem& problem) {
+  Tensors tensors = detail::usual_tensors(problem);
+  tensors.q.data = memory.data();
+  tensors.k.data = memory.data() + 16;
+  tensors.v.data = memory.data() + 32;
+  tensors.o.data = memory.data() + 48;
+  return tensors;
 }
 
 }  // namespace fatune_attention

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "runtime/attention.hpp"
-#include "runtime/facts.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/runtime/fake_context.hpp"
 #include "unit/runtime/sample_table.hpp"
@@ -54,13 +53,7 @@ class TryKernels : public testing::Test {
   }
   void TearDown() override { FakeDriver::reset(); }
 
-  void use(const Problem& problem) {
-    tensors_ = detail::usual_tensors(problem);
-    tensors_.q.data = memory_.data();
-    tensors_.k.data = memory_.data() + 16;
-    tensors_.v.data = memory_.data() + 32;
-    tensors_.o.data = memory_.data() + 48;
-  }
+  void use(const Problem& problem) { tensors_ = tensors_in(memory_, problem); }
   /// One query, the time of which is predicted, too.
   static Problem decoding(std::int64_t keys) {
     Problem problem = predicted_problem();
@@ -92,7 +85,7 @@ class TryKernels : public testing::Test {
   }
 
   ScopedVariable plain_us_{"FATUNE_FAKE_US_plain_kernel", "100"};
-  alignas(256) std::array<unsigned char, 64> memory_{};
+  alignas(256) TensorMemory memory_{};
   alignas(256) std::array<unsigned char, 70'000> space_{};
   Problem problem_;
   Tensors tensors_;

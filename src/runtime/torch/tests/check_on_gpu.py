@@ -435,16 +435,16 @@ def check_host(options):
 def trial_of(problem, seed):
     """Calls a problem until its trial has ended. Returns (the number of calls, what explain() then says), or None if
     nothing is tried."""
-    q, k, v = operands(problem, seed)
-    expected = OPERATORS.forward(q, k, v, *problem.arguments())
-    function = lambda: flash_rows(q, k, v, causal=problem.causal)
-    if explain(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), causal=problem.causal,
-               like=flash_attn_func).step != "predicted":
+    call = operands(problem, seed)
+    rows = [one.transpose(1, 2) for one in call]
+    expected = OPERATORS.forward(*call, *problem.arguments()).transpose(1, 2)
+    explained = lambda: explain(*rows, causal=problem.causal, like=flash_attn_func)
+    if explained().step != "predicted":
         return None
     for calls in range(1, MOST_TRIAL_CALLS):
-        torch.testing.assert_close(function(), expected, atol=2e-2, rtol=2e-2)
+        torch.testing.assert_close(flash_attn_func(*rows, causal=problem.causal), expected, atol=2e-2, rtol=2e-2)
         torch.cuda.synchronize()
-        said = explain(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), causal=problem.causal, like=flash_attn_func)
+        said = explained()
         if said.tried:
             return calls, said
     raise Wrong(problem, "the trial does not end")
