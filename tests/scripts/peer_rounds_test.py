@@ -51,6 +51,19 @@ class Rounds(unittest.TestCase):
         self.assertGreater(peer_rounds.pause_cycles(1e-3), 1e-3 * 2e9)
         self.assertEqual(peer_rounds.pause_cycles(10.0), peer_rounds.MOST_PAUSE_CYCLES)
 
+    def test_samples_that_the_host_was_too_slow_for_are_taken_again(self):
+        class Timer(peer_rounds.Timer):
+            def __init__(self, host_s):
+                self.host_s = iter(host_s)
+
+            def _sample(self, contender, pause):
+                host_s = next(self.host_s)
+                return host_s, "stop", host_s
+
+        pause = peer_rounds.pause_cycles(0.0)  # 150 us
+        self.assertEqual(Timer([0.01, 2e-4, 1e-4, 5e-5])._sample_ahead(None, pause), (1e-4, "stop"))
+        self.assertEqual(Timer([0.01] * peer_rounds.MOST_TRIES)._sample_ahead(None, pause), (0.01, "stop"))
+
 
 if __name__ == "__main__":
     run_tests()
