@@ -91,6 +91,22 @@ class TuneWinners(FolderTest):
         self.assertEqual([(one["config"], one["time_us"], one["rank"], one["tie_group"]) for one in problem["ranking"]],
                          [("new", 1.5, 1, 1), ("d", 1.9, 2, 1), ("c", 2.0, 3, 3)])
 
+    def test_the_winner_of_several_files_leads_the_ties_of_its_own(self):
+        self.tune([sweep()])
+        file = self.folder / "out/sweep_000.json"
+        earlier = json.loads(file.read_text(encoding="utf-8"))
+        (report,), start = earlier["problems"], earlier["problems"][0]["ranking"][0]
+
+        def run(*times, **members):
+            ranking = [{**start, "config": config, "time_us": us, "tie_group": group} for config, us, group in times]
+            return {**earlier, **members, "problems": [{**report, "ranking": ranking}]}
+
+        file.write_text(json.dumps(run(("c", 1.0, 1), ("d", 1.1, 2), ("e", 1.2, 2))), encoding="utf-8")
+        (self.folder / "out/later.json").write_text(json.dumps(run(("c", 1.5, 1), started_at="2027")), encoding="utf-8")
+        (problem,) = self.merge()["problems"]
+        self.assertEqual([(one["config"], one["rank"], one["tie_group"]) for one in problem["ranking"]],
+                         [("d", 1, 1), ("e", 2, 1), ("c", 3, 3)])
+
     def test_a_sweep_that_fails_costs_itself_alone_and_is_tried_again(self):
         said = self.tune([sweep(batch=13), sweep()], code=1)
         self.assertIn("ended with 1: no luck", said)
