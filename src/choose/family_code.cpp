@@ -428,6 +428,43 @@ void add_cases(const TunedProblem& row, const DeviceLimits& device, const Family
   }
 }
 
+/// Numbers of heads that share one of K and V.
+using Groups = std::set<std::int64_t>;
+
+/// Those of the tuned problems of each kernel_kind().
+std::map<fatune_attention::detail::Kind, Groups> tuned_groups(const TunedTable& table) {
+  std::map<fatune_attention::detail::Kind, Groups> groups;
+  for (const TunedProblem& row : table.problems) {
+    groups[kernel_kind(row)].insert(row.problem.heads / row.problem.kv_heads);
+  }
+  return groups;
+}
+
+/// Whether machine code for the problem is that for any number of heads in groups of this size.
+bool serves_all_heads(const Problem& problem, const DeviceLimits& device, const Family& family,
+                      const Config& config) {
+  Problem more = problem;
+  more.heads *= 2;
+  more.kv_heads *= 2;
+  return kernel_key(family, config, more, device) == kernel_key(family, config, problem, device);
+}
+
+/// Adds the cases of the row's problem in groups of other sizes.
+void add_groups(const TunedProblem& row, const Groups& groups, const DeviceLimits& device,
+                const Family& family, const Config& config, const LibraryFeatures& features,
+                KernelCases& cases) {
+  if (!serves_all_heads(row.problem, device, family, config)) {
+    return;
+  }
+  for (const std::int64_t group : groups) {
+    Problem problem = row.problem;
+    problem.heads = problem.kv_heads * group;
+    for (Problem& form : forms_of(problem, family, features)) {
+      add_case({std::move(form), &device}, family, config, cases);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<KeyPart> key_parts(const Family& family) {
@@ -458,12 +495,16 @@ std::size_t key_length(const Family& family) { return 1 + key_parts(family).size
 std::vector<KernelCases> kernel_cases(const TunedTable& table, const FamilySet& families,
                                       const std::vector<const Config*>& configs,
                                       const LibraryFeatures& features) {
+  const auto groups = tuned_groups(table);
   std::map<Config, KernelCases> own;  // of all configurations that share a fit, by without_rest()
   for (const Config* config : configs) {
     KernelCases& shared = own[without_rest(table, *config)];
     for (const TunedProblem& row : table.problems) {
       if (serves(table, row, *config)) {
-        add_cases(row, table.gpus.at(row.gpu), families.of(*config), *config, features, shared);
+        const DeviceLimits& device = table.gpus.at(row.gpu);
+        const Family& family = families.of(*config);
+        add_cases(row, device, family, *config, features, shared);
+        add_groups(row, groups.at(kernel_kind(row)), device, family, *config, features, shared);
       }
     }
   }

@@ -107,7 +107,8 @@ using KernelCases = std::map<std::vector<double>, KernelCase>;
 /// have its time or whose default it is, and variants of each with other numbers of keys (that
 /// tiles divide, and one less), with as many or half as many queries, with and without
 /// log-sum-exps, with lengths of keys that differ, and with the features and their combinations, as
-/// far as the family takes them; then the cases of configurations that share its fit
+/// far as the family takes them; each tuned problem in groups of heads of all sizes that tuned
+/// problems of its kernel_kind() have; then the cases of configurations that share its fit
 /// (TunedTable::not_fitted).
 [[nodiscard]] std::vector<KernelCases> kernel_cases(const TunedTable& table,
                                                     const FamilySet& families,

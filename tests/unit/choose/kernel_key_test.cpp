@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "choose/tuned_table.hpp"
 #include "gpu/compiler.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "unit/choose/sample_library.hpp"
 
@@ -33,6 +35,53 @@ TEST(KernelKey, IsTheSameWhereTheMachineCodeIs) {
     }
   }
   EXPECT_GT(shared, 100U);
+}
+
+/// A table of two problems, in groups of 4 and of 6 heads. Only the first has the configuration;
+/// both have the other one, which is the default of its family.
+TunedTable two_groups(const Config& config, const Config& other) {
+  const TunedTime of_other{other, "other", 10.0, 0.0, 1, "gpu"};
+  TunedTable table;
+  table.gpus.emplace(model_of(samples::h200()), samples::h200());
+  Problem problem{4, 16, 32, 128, DType::bf16, true};
+  problem.seq_len_kv = 4096;
+  problem.kv_heads = 8;
+  table.problems.push_back(
+      {model_of(samples::h200()), problem, {of_other, {config, "one", 11.0, 10.0, 2, "gpu"}}});
+  problem.heads = 48;
+  table.problems.push_back({model_of(samples::h200()), problem, {of_other}});
+  finish_table(table);
+  return table;
+}
+
+/// The cases of the first configuration whose problems have as many heads for each of K and V.
+std::ptrdiff_t cases_in_groups_of(std::int64_t group, const char* family, const char* config,
+                                  const char* other) {
+  const FamilySet families = samples::library_families();
+  const auto parsed = [&](const char* text) { return parse_config(*families.find(family), text); };
+  const Config one = parsed(config);
+  const TunedTable table = two_groups(one, parsed(other));
+  const std::vector<KernelCases> cases = kernel_cases(table, families, {&one});
+  return std::ranges::count_if(cases.front(), [&](const auto& built) {
+    const Problem& problem = built.second.problem;
+    return problem.heads == group * problem.kv_heads;
+  });
+}
+
+TEST(KernelCases, ServeGroupsOfHeadsThatOtherRowsHave) {
+  const auto packed_cases = [](std::int64_t group) {
+    return cases_in_groups_of(group, "flash_sm90",
+                              "(ws_pp, BF16, 128, 128, 128, 2, 8, 2): "
+                              "overlap+lazy+slots_1+cluster_1+persistent+pack_gqa",
+                              "(ws_pp, BF16, 128, 128, 96, 2, 8, 2): "
+                              "overlap+lazy+slots_1+cluster_1+persistent+pack_gqa");
+  };
+  EXPECT_EQ(packed_cases(6), 1);
+  EXPECT_GT(packed_cases(4), 1) << "with log-sum-exps, at other lengths";
+  EXPECT_EQ(cases_in_groups_of(6, "flash_decode", "(BF16, 128, 64, 64, 3, 1): parts_1024",
+                               "(BF16, 128, 64, 64, 2, 1): parts_1024"),
+            0)
+      << "its code is for any group";
 }
 
 }  // namespace
