@@ -467,6 +467,7 @@ def check_record(options):
     q, k, v = operands(Problem(2, 4, 2, 1, 4096, 128, 128, torch.bfloat16, False))
     rows = [one.transpose(1, 2) for one in (q, k, v)]
     lengths = torch.tensor([40, 3072], dtype=torch.int32, device="cuda")
+    pytorchs = host_us(lambda: pytorch_attention(q, k, v, enable_gqa=True))
     calls = {"scaled_dot_product_attention": lambda: scaled_dot_product_attention(q, k, v, enable_gqa=True),
              "flash_attn_with_kvcache": lambda: flash_attn_with_kvcache(*rows, cache_seqlens=lengths)}
     alone = {name: host_us(call) for name, call in calls.items()}
@@ -483,7 +484,7 @@ def check_record(options):
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     require([line["calls"] for line in lines] == [4000, 4002], lines)
     require(lines[1].get("seq_lens_kv") == "3072,40" and all(0 < line["time_us"] < 1000 for line in lines), lines)
-    require(max(more.values()) < MOST_RECORDING_US, "more host time:", more)
+    require(max(more.values()) < max(MOST_RECORDING_US, pytorchs), "more host time:", more, "PyTorch's call", pytorchs)
     return ", ".join(f"{name} {alone[name]:.2f} + {us:.2f} us" for name, us in more.items()) + ", times " + ", ".join(
         f"{line['time_us']:.1f} us" for line in lines)
 
