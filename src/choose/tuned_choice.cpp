@@ -62,11 +62,25 @@ class Eligibility {
   std::string first_reason_;
 };
 
+const Config& config_at(const RuntimeTable& table, int configuration) {
+  return *table.configs().at(static_cast<std::size_t>(configuration));
+}
+
+std::vector<Config> tried(const RuntimeTable& table, const runtime::Choice& choice) {
+  std::vector<Config> configs;
+  if (choice.configuration >= 0) {
+    configs.push_back(config_at(table, choice.configuration));
+  }
+  for (int i = 1; i < choice.fastest.count_near(); ++i) {
+    configs.push_back(config_at(table, choice.fastest[i].configuration));
+  }
+  return configs;
+}
+
 TunedChoice choice_of(const TunedTable& table, const RuntimeTable& runtime_table,
                       const runtime::Choice& choice, const ConfigRules& rules) {
   if (choice.step == ChoiceStep::predicted) {
-    const Config& config =
-        *runtime_table.configs().at(static_cast<std::size_t>(choice.configuration));
+    const Config& config = config_at(runtime_table, choice.configuration);
     TunedChoice predicted{choice.step, config, rules.short_form(config)};
     predicted.distance = choice.distance;
     predicted.predicted_us = choice.predicted_us;
@@ -97,25 +111,70 @@ std::optional<std::string> why_not_launched(const Family& family, const Config& 
   return std::nullopt;
 }
 
+/// What is known of configurations on a row. One that is not listed has the time of a listed one
+/// that does the same there: they share a fit, and their family's model has the same time for both.
+class RowTimes {
+ public:
+  RowTimes(const TunedTable& table, const TunedProblem& row, const ConfigRules& rules)
+      : table_(table), row_(row), rules_(rules) {}
+
+  /// Null: its time is not known.
+  [[nodiscard]] const TunedTime* find(const Config& config) const {
+    const TunedTime* const own = listed(config);
+    return own != nullptr || !rules_.model_time || row_.known == nullptr ? own
+                                                                         : of_the_same(config);
+  }
+  [[nodiscard]] std::optional<double> regret_percent(const Config& config) const {
+    const TunedTime* const time = find(config);
+    return time == nullptr ? std::nullopt : std::optional(time->regret_percent);
+  }
+  /// The least of those that are known.
+  [[nodiscard]] std::optional<double> least_regret_percent(
+      const std::vector<Config>& configs) const {
+    std::optional<double> least;
+    for (const Config& config : configs) {
+      if (const auto regret = regret_percent(config)) {
+        least = std::min(least.value_or(*regret), *regret);
+      }
+    }
+    return least;
+  }
+
+ private:
+  [[nodiscard]] const TunedTime* listed(const Config& config) const {
+    const auto time = row_.find(config);
+    return time == row_.times.end() ? nullptr : &*time;
+  }
+  [[nodiscard]] const TunedTime* of_the_same(const Config& config) const {
+    const auto model = rules_.model_time(config, row_.problem, table_.gpus.at(row_.gpu));
+    const Config alike = without_rest(table_, config);
+    const auto same = std::ranges::find_if(*row_.known, [&](const KnownTime& known) {
+      return model && !known.at_least && known.model.clocks == model->clocks &&
+             known.model.parts == model->parts && without_rest(table_, known.config) == alike;
+    });
+    return same == row_.known->end() ? nullptr : listed(same->config);
+  }
+
+  const TunedTable& table_;
+  const TunedProblem& row_;
+  const ConfigRules& rules_;
+};
+
 LeftOut leave_out(const TunedTable& table, std::size_t row, const ConfigRules& rules) {
   const TunedProblem& tuned = table.problems[row];
   LeftOut left{
       row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), rules)};
-  const auto time = tuned.find(left.choice.config);
-  if (time != tuned.times.end()) {
-    left.is_winner = time == tuned.times.begin();
+  const RowTimes times(table, tuned, rules);
+  if (const TunedTime* const time = times.find(left.choice.config)) {
+    left.is_winner = time == &tuned.times.front();
     left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
     left.regret_percent = time->regret_percent;
     if (const auto predicted_us = left.choice.predicted_us) {
       left.time_error_percent = 100.0 * (time->time_us / *predicted_us - 1.0);
     }
   }
+  left.tried_regret_percent = times.least_regret_percent(left.choice.tried);
   return left;
-}
-
-std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
-  const auto time = row.find(config);
-  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
 }
 
 constexpr std::size_t kLeastLeftOut = 5;
@@ -144,7 +203,21 @@ std::optional<Expectation> expectation_of(const std::vector<LeftOut>& left_out) 
                                  const auto& error = left.time_error_percent;
                                  return error ? std::optional(std::abs(*error)) : std::nullopt;
                                }),
-                     summarize_regrets(left_out).known};
+                     summarize_regrets(left_out).known.problems};
+}
+
+void add_if_known(const std::optional<double>& percent, std::vector<double>& percents) {
+  if (percent) {
+    percents.push_back(*percent);
+  }
+}
+
+KnownRegrets known_regrets(std::vector<double> percents) {
+  if (percents.empty()) {
+    return {};
+  }
+  std::ranges::sort(percents);
+  return {percents.size(), median_of_sorted(percents), percents.back()};
 }
 
 /// Those for which the step made the choice, and which are as far from other rows as the choice's
@@ -162,8 +235,12 @@ Expectation expectation(const TunedTable& table, const std::vector<LeftOut>& lef
     return {};
   }
   if (choice.step == ChoiceStep::exact) {
-    const auto regret = regret_on(table.problems[*choice.row], choice.config);
-    return {{regret, regret}, {}, 1};
+    const std::optional<double> regret =
+        table.problems[*choice.row].find(choice.config)->regret_percent;
+    Expectation exact;
+    exact.regret = {regret, regret};
+    exact.known = 1;
+    return exact;
   }
   if (choice.step == ChoiceStep::predicted) {
     return expectation_of(as_far(left_out, choice.step, choice.distance)).value_or(Expectation());
@@ -208,7 +285,7 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd, whole.has_seq_lens_kv};
   Eligibility eligibility(problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
-    return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
+    return config_at(runtime_table, configuration);
   };
   const runtime::Choice choice = runtime::choose(
       runtime_table.table(), wanted, runtime_gpu(model),
@@ -217,6 +294,7 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
         return eligibility.find_time(config(configuration), time);
       });
   TunedChoice chosen = choice_of(table, runtime_table, choice, rules);
+  chosen.tried = tried(runtime_table, choice);
   if (chosen.step == ChoiceStep::refused) {
     chosen.refusal = eligibility.refusal();
   }
@@ -230,7 +308,7 @@ std::vector<Config> predicted_order(const TunedTable& table, const Problem& prob
   const GpuModel model = model_of(device);
   Eligibility eligibility(problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
-    return *runtime_table.configs()[static_cast<std::size_t>(configuration)];
+    return config_at(runtime_table, configuration);
   };
   const auto find_time = [&](int configuration, ModelTime& time) {
     return eligibility.takes(config(configuration)) &&
@@ -296,21 +374,17 @@ bool is_evidence(const TunedTable& table, const TunedProblem& row, const Problem
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
   RegretSummary summary;
   std::vector<double> regrets;
+  std::vector<double> tried_regrets;
   for (const LeftOut& left : left_out) {
     ++summary.problems;
     summary.refused += left.choice.step == ChoiceStep::refused ? 1U : 0U;
     summary.winners += left.is_winner ? 1U : 0U;
     summary.ties += left.ties_with_winner ? 1U : 0U;
-    if (left.regret_percent) {
-      regrets.push_back(*left.regret_percent);
-    }
+    add_if_known(left.regret_percent, regrets);
+    add_if_known(left.tried_regret_percent, tried_regrets);
   }
-  summary.known = regrets.size();
-  if (!regrets.empty()) {
-    std::ranges::sort(regrets);
-    summary.median_percent = median_of_sorted(regrets);
-    summary.worst_percent = regrets.back();
-  }
+  summary.known = known_regrets(std::move(regrets));
+  summary.tried = known_regrets(std::move(tried_regrets));
   return summary;
 }
 
@@ -327,7 +401,8 @@ Prediction predict(const TunedTable& table, const std::vector<LeftOut>& all_left
   Prediction prediction{problem, choose_tuned(table, problem, device, rules), {}, {}};
   prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
-    return Neighbour{near, regret_on(row, prediction.choice.config)};
+    const RowTimes times(table, row, rules);
+    return Neighbour{near, times.regret_percent(prediction.choice.config)};
   });
   TunedChoice& choice = prediction.choice;
   if (choice.step == ChoiceStep::predicted && choice.untuned.empty() &&

@@ -55,7 +55,9 @@ struct TunedChoice {
   Distance distance{};
   std::optional<double> predicted_us{};    ///< absent: it was not predicted
   std::optional<GpuModel> predicted_by{};  ///< whose measured times predicted it; absent as above
-  std::string refusal{};                   ///< why none is eligible; else empty
+  /// What a library's trials launch on its caller's calls, the choice first; empty: refused.
+  std::vector<Config> tried{};
+  std::string refusal{};  ///< why none is eligible; else empty
   /// What is unlike all tuned problems (runtime/choose.hpp); empty: the problem is in the
   /// range that was tuned, or refused.
   std::string untuned{};
@@ -107,6 +109,9 @@ struct LeftOut {
   /// The percentage by which it is slower than the winner. Absent: its time on this problem is not
   /// known.
   std::optional<double> regret_percent{};
+  /// The percentage by which the fastest of what trials launch is slower than the winner, of those
+  /// whose times on this problem are known: at most so much. Absent: none is known.
+  std::optional<double> tried_regret_percent{};
   /// The percentage by which its time is longer than predicted. Absent: one of the two is not
   /// known.
   std::optional<double> time_error_percent{};
@@ -122,14 +127,20 @@ inline bool any_row(const TunedProblem&) { return true; }
 [[nodiscard]] bool is_evidence(const TunedTable& table, const TunedProblem& row,
                                const Problem& problem, const DeviceLimits& device);
 
+/// Regrets of problems, of those whose regret is known.
+struct KnownRegrets {
+  std::size_t problems = 0;
+  std::optional<double> median_percent{};  ///< absent: none is known
+  std::optional<double> worst_percent{};
+};
+
 struct RegretSummary {
   std::size_t problems = 0;
-  std::size_t refused = 0;                 ///< of these, those for which nothing was eligible
-  std::size_t winners = 0;                 ///< those for which the winner was chosen
-  std::size_t ties = 0;                    ///< those for which it, or one tied with it, was chosen
-  std::size_t known = 0;                   ///< those whose regret is known
-  std::optional<double> median_percent{};  ///< of the known ones; absent: none is
-  std::optional<double> worst_percent{};
+  std::size_t refused = 0;  ///< of these, those for which nothing was eligible
+  std::size_t winners = 0;  ///< those for which the winner was chosen
+  std::size_t ties = 0;     ///< those for which it, or one tied with it, was chosen
+  KnownRegrets known{};     ///< of the choices
+  KnownRegrets tried{};     ///< of what a library's trials find: LeftOut::tried_regret_percent
 };
 [[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out);
 /// Summarizes only the choices made by this step.

@@ -20,6 +20,7 @@ std::string hash_of(const ExportReport& report, const Config& config) {
 }
 
 const auto left_out_regret = [](const ExportRow& row) { return row.left_out.regret_percent; };
+const auto left_out_tried = [](const ExportRow& row) { return row.left_out.tried_regret_percent; };
 
 Json json_buckets(const TunedProblem& tuned) {
   const Buckets buckets = buckets_of(coordinates_of(tuned.problem, tuned.gpu.sm_count));
@@ -307,6 +308,7 @@ Fields<ExportRow> export_row_fields() {
       {"left_out_config", "chosen", kWraps,
        [](auto& r) { return text_or_none(r.left_out.choice.short_form); }},
       {"left_out_regret_percent", "its regret %", decimals(2), left_out_regret},
+      {"left_out_tried_percent", "tried %", decimals(2), left_out_tried},
   };
 }
 
@@ -339,9 +341,16 @@ Fields<StepRegrets> step_regret_fields() {
       {"problems", "problems", [](auto& s) { return s.regrets.problems; }},
       {"winners", "winner", [](auto& s) { return s.regrets.winners; }},
       {"ties", "or tied", [](auto& s) { return s.regrets.ties; }},
-      {"known", "regret known", [](auto& s) { return s.regrets.known; }},
-      {"median_percent", "median %", decimals(2), [](auto& s) { return s.regrets.median_percent; }},
-      {"worst_percent", "worst %", decimals(2), [](auto& s) { return s.regrets.worst_percent; }},
+      {"known", "regret known", [](auto& s) { return s.regrets.known.problems; }},
+      {"median_percent", "median %", decimals(2),
+       [](auto& s) { return s.regrets.known.median_percent; }},
+      {"worst_percent", "worst %", decimals(2),
+       [](auto& s) { return s.regrets.known.worst_percent; }},
+      {"tried_known", "tried known", [](auto& s) { return s.regrets.tried.problems; }},
+      {"tried_median_percent", "median %", decimals(2),
+       [](auto& s) { return s.regrets.tried.median_percent; }},
+      {"tried_worst_percent", "worst %", decimals(2),
+       [](auto& s) { return s.regrets.tried.worst_percent; }},
   };
 }
 

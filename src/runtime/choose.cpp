@@ -486,6 +486,12 @@ bool FastestPredicted::has_place_for(const Item& item) const {
   return !has_same && (last >= count_ || item.us < (*this)[last].us);
 }
 
+int FastestPredicted::count_near() const {
+  const double most_us = (1.0 + kFarBehind) * items_[0].us;
+  return static_cast<int>(std::count_if(items_.begin(), items_.begin() + count_,
+                                        [most_us](const Item& one) { return one.us <= most_us; }));
+}
+
 void FastestPredicted::add(const Item& item) {
   if (!has_place_for(item)) {
     return;

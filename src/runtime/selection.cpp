@@ -129,12 +129,6 @@ std::int64_t nearly(std::int64_t keys) {
   return (keys + unit - 1) / unit * unit;
 }
 
-/// Whether a configuration may be the fastest although it is predicted to be slower.
-bool is_near(const FastestPredicted& fastest, int i) {
-  constexpr double kFarBehind = 0.3;
-  return fastest[i].us <= (1.0 + kFarBehind) * fastest[0].us;
-}
-
 }  // namespace
 
 Request request_for(const Problem& problem, const Tensors& tensors, const Device& device) {
@@ -291,7 +285,7 @@ Selections selections_for(const Problem& problem, const Request& request, int mo
   const Untuned is_untuned = untuned(kTable, asked.wanted, asked.gpu, choice.step);
   found.items[0] = selection_of(choice, ask(choice.configuration, request), is_untuned,
                                 asked.like.has_seq_lens_kv);
-  for (int i = 1; i < std::min(most, choice.fastest.count()) && is_near(choice.fastest, i); ++i) {
+  for (int i = 1; i < std::min(most, choice.fastest.count_near()); ++i) {
     choice.configuration = choice.fastest[i].configuration;
     choice.predicted_us = choice.fastest[i].us;
     found.items[static_cast<std::size_t>(found.count++)] = selection_of(

@@ -263,6 +263,38 @@ TEST(TimeFit, ExpectsOnlyWhatWasMeasuredAsFarAway) {
   EXPECT_FALSE(expected_on(shared_heads).expected.regret.typical_percent);
 }
 
+TEST(TimeFit, SaysWhatTrialsFindOnARowThatIsLeftOut) {
+  const auto left_out_with_winner = [](int winner) {
+    std::vector<TunedProblem> rows;
+    for (const std::int64_t seq_len : {512, 1024, 2048, 4096}) {
+      rows.push_back(row_of(seq_len, {1, 2, 3}));
+    }
+    std::vector<std::pair<int, double>> times{{winner, 10.0}};
+    for (const int other : {1, 2, 3}) {
+      if (other != winner) {
+        times.emplace_back(other, 10.5 + 0.1 * other);
+      }
+    }
+    rows.push_back(samples::row(problem(1500), times));
+    rows.back().known = std::make_shared<const std::vector<KnownTime>>();
+    const TunedTable table = samples::table(std::move(rows));
+    return leave_one_out(table, rules(),
+                         [](const TunedProblem& row) { return row.problem.seq_len == 1500; })
+        .front();
+  };
+  const LeftOut tried = left_out_with_winner(3);
+  EXPECT_EQ(tried.choice.tried.size(), 3U);
+  EXPECT_EQ(tried.choice.tried.front(), tried.choice.config);
+  EXPECT_GT(*tried.regret_percent, 5.0) << "3 is not predicted to be the fastest";
+  EXPECT_EQ(*tried.tried_regret_percent, 0.0);
+  const LeftOut untried = left_out_with_winner(9);
+  EXPECT_NEAR(*untried.tried_regret_percent, 6.0, 1e-9) << "no other row has a time of 9";
+  const KnownRegrets both = summarize_regrets({tried, untried}).tried;
+  EXPECT_EQ(both.problems, 2U);
+  EXPECT_NEAR(*both.median_percent, 3.0, 1e-9);
+  EXPECT_NEAR(*both.worst_percent, 6.0, 1e-9);
+}
+
 TEST(TimeFit, SaysThatNoRowIsAsFar) {
   const TunedTable table = samples::table(
       {row_of(512, {1, 2}), row_of(600, {1, 2}), row_of(15000, {1, 2}), row_of(16384, {1, 2})});

@@ -161,6 +161,16 @@ TEST(FastestPredicted, AreAFew) {
   EXPECT_EQ(found.back(), 40 - FastestPredicted::kMost);
 }
 
+TEST(FastestPredicted, AreNearIfTheyMayBeTheFastest) {
+  FastestPredicted fastest;
+  EXPECT_EQ(fastest.count_near(), 0);
+  for (const auto& [configuration, us] : {std::pair{0, 13.1}, {1, 10.0}, {2, 12.9}, {3, 20.0}}) {
+    fastest.add({configuration, us, configuration});
+  }
+  EXPECT_EQ(fastest.count(), 4);
+  EXPECT_EQ(fastest.count_near(), 2) << "within 30 %";
+}
+
 TEST(FastestPredicted, DoTheSameOnlyOnce) {
   EXPECT_EQ(fastest_of({{0, 2.0, 7}, {1, 2.0, 7}, {2, 3.0, 7}}), (std::vector{0, 2}));
 }
