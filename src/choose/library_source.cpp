@@ -181,10 +181,10 @@ std::string defaults_code(const runtime::Table& table) {
 
 std::string fits_code(const runtime::Table& table) {
   const auto row_of = [](const runtime::Fit& fit) {
-    return fmt::format("    {{{}, {{{}}}, {}, {{{}, {}, {{{}}}}}}},\n", fit.gpu,
-                       fmt::join(fit.kind, ", "), fit.configuration, cpp_number(fit.time.log_us),
-                       cpp_number(fit.time.log_slope),
-                       numbers({fit.time.parts.begin(), fit.time.parts.end()}));
+    return fmt::format(
+        "    {{{}, {{{}}}, {}, {{{}, {}, {{{}}}, {}}}}},\n", fit.gpu, fmt::join(fit.kind, ", "),
+        fit.configuration, cpp_number(fit.time.log_us), cpp_number(fit.time.log_slope),
+        numbers({fit.time.parts.begin(), fit.time.parts.end()}), cpp_number(fit.time.most_clocks));
   };
   return array("Fit", "kFits", joined(items_of(table.fits), "", row_of));
 }
@@ -192,7 +192,7 @@ std::string fits_code(const runtime::Table& table) {
 std::string fit_keys_code(const runtime::Table& table) {
   return array("FitKey", "kFitKeys",
                joined(items_of(table.fit_keys), "", [](const runtime::FitKey& key) {
-                 return fmt::format("    {{{}, {}}},\n", key.like, key.rest);
+                 return fmt::format("    {{{}, {}, {}}},\n", key.like, key.rest, key.family);
                }));
 }
 

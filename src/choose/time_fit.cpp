@@ -265,7 +265,12 @@ std::map<std::size_t, TimeFit> fit_families(const Rows& rows) {
 struct Measured {
   std::map<std::size_t, const Config*> of_fit{};   ///< by KnownTime::like
   std::map<std::size_t, const Config*> of_rest{};  ///< by KnownTime::rest
+  std::map<std::string, double> most_clocks{};     ///< of each family's model
 };
+
+/// A family's times are predicted up to so much longer than what was measured of it, twice and a
+/// little: beyond, its model alone would say how it compares with others.
+constexpr double kBeyondMeasured = 2.1;
 
 /// By kind.
 std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {
@@ -276,6 +281,8 @@ std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {
       if (!known.at_least && row->find(known.config) != row->times.end()) {
         of_kind.of_fit.try_emplace(known.like, &known.config);
         of_kind.of_rest.try_emplace(known.rest, &known.config);
+        double& most_clocks = of_kind.most_clocks[known.config.family];
+        most_clocks = std::max(most_clocks, known.model.clocks);
       }
     }
   }
@@ -290,10 +297,12 @@ void add_fits(const TunedTable& table, const Group& group, Rows rows,
   const std::map<std::size_t, TimeFit> fitted = fit_families(rows);
   for (const auto& [kind, of_kind] : measured) {
     for (const auto& [like, config] : of_kind.of_fit) {
+      TimeFit fit = fitted.at(like);
+      fit.most_clocks = kBeyondMeasured * of_kind.most_clocks.at(config->family);
       for (const auto& [rest, other] : of_kind.of_rest) {
         if (config->family == other->family) {
-          fits.push_back({group.first, kind, with_rest_of(table, *config, *other), like, rest,
-                          fitted.at(like)});
+          fits.push_back(
+              {group.first, kind, with_rest_of(table, *config, *other), like, rest, fit});
         }
       }
     }

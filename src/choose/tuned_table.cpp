@@ -259,12 +259,15 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
                          static_cast<fatune_attention::DType>(known.dtype), known.d_head,
                          known.d_head_v, known.causal, known.few_queries, index_of(known.config)});
   }
+  std::map<std::string, int> families;
   for (const FittedTime& fitted : table.fits) {
     const int configuration = index_of(fitted.config);
     fits_.push_back({gpu_indices.at(fitted.gpu), fitted.kind, configuration, fitted.fit});
-    fit_keys_.resize(configs_.size(), {-1, -1});
-    fit_keys_[static_cast<std::size_t>(configuration)] = {static_cast<int>(fitted.like),
-                                                          static_cast<int>(fitted.rest)};
+    const auto family =
+        families.try_emplace(fitted.config.family, static_cast<int>(families.size())).first;
+    fit_keys_.resize(configs_.size(), {-1, -1, -1});
+    fit_keys_[static_cast<std::size_t>(configuration)] = {
+        static_cast<int>(fitted.like), static_cast<int>(fitted.rest), family->second};
   }
   table_.gpus = list_of(gpus_);
   table_.rows = list_of(rows_);

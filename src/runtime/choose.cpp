@@ -429,11 +429,11 @@ NearestRows::NearestRows(const Table& table, const Wanted& wanted, int gpu)
     *behind = near;
   }
   for (int i = 0; i < count_; ++i) {
-    add_keys(rows_[static_cast<std::size_t>(i)]);
+    add_keys(rows_[static_cast<std::size_t>(i)], i < kOfFamilies);
   }
 }
 
-void NearestRows::add_keys(const NearRow& near) {
+void NearestRows::add_keys(const NearRow& near, bool of_families) {
   /// A configuration that is further behind the winner of a row is not among the fastest there.
   constexpr double kMostBehindPercent = 10.0;
   const auto add = [](Keys& keys, int key) {
@@ -447,6 +447,9 @@ void NearestRows::add_keys(const NearRow& near) {
       const FitKey& key = table_->fit_keys[row.configs[i].configuration];
       add(likes_, key.like);
       add(rests_, key.rest);
+      if (of_families) {
+        add(families_, key.family);
+      }
     }
   }
 }
@@ -462,7 +465,7 @@ bool NearestRows::have(int configuration) const {
            keys[static_cast<std::size_t>(key)];
   };
   const FitKey& key = table_->fit_keys[configuration];
-  return has(likes_, key.like) && has(rests_, key.rest);
+  return has(likes_, key.like) && has(rests_, key.rest) && has(families_, key.family);
 }
 
 int FastestPredicted::place_of_slowest_alike(const Item& item) const {

@@ -165,7 +165,8 @@ class NearestRows {
   /// Precondition: the GPU has rows of the problem's kind.
   NearestRows(const Table& table, const Wanted& wanted, int gpu);
   /// Whether they have times of configurations that share the configuration's fit, and of some that
-  /// are equal to it in what fits do not tell apart. Its own time may be on none of them.
+  /// are equal to it in what fits do not tell apart, and the nearest few those of its family. Its
+  /// own time may be on none of them.
   [[nodiscard]] bool have(int configuration) const;
   /// Whether the winner of the nearest one has a fit. If it has none, others may be faster than
   /// what is predicted.
@@ -177,10 +178,13 @@ class NearestRows {
 
  private:
   static constexpr int kMost = 20;
+  /// So many nearest ones say which families are among the fastest. Of a family that only farther
+  /// ones have, it is not known how fast it is here.
+  static constexpr int kOfFamilies = 5;
   static constexpr std::size_t kMostKeys = 4096;
   using Keys = std::bitset<kMostKeys>;  ///< of FitKey; what is beyond is not among the fastest
 
-  void add_keys(const NearRow& near);
+  void add_keys(const NearRow& near, bool of_families);
 
   const Table* table_;
   int gpu_;
@@ -188,6 +192,7 @@ class NearestRows {
   int count_ = 0;
   Keys likes_;
   Keys rests_;
+  Keys families_;
   NearRow nearest_;  ///< of all, whatever its packed rows
 };
 
@@ -199,7 +204,8 @@ std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wan
                                            const TunedGpu& gpu);
 
 /// Calls `use(configuration, us)` for each configuration whose time on the problem these rows
-/// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()).
+/// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()),
+/// and are not far longer than what was measured of their family (TimeFit::most_clocks).
 /// Of others, which may have been slow there, a model that is a little wrong would choose some.
 /// `find_time(configuration, time)` returns whether the configuration's family has a model, which
 /// it evaluates; it may leave out configurations that cannot be used.
@@ -211,7 +217,7 @@ void for_each_predicted(const Table& table, const Problem& problem, const Neares
     const Fit& fit = table.fits[i];
     ModelTime time;
     if (fit.gpu == nearest.gpu() && fit.kind == kind && nearest.have(fit.configuration) &&
-        find_time(fit.configuration, time)) {
+        find_time(fit.configuration, time) && time.clocks <= fit.time.most_clocks) {
       use(fit.configuration, predicted_us(fit.time, time));
     }
   }

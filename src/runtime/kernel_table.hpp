@@ -102,8 +102,9 @@ using Kind = std::array<std::int64_t, 8>;
 /// What the fit of a configuration tells apart, and what it does not: parameters such as the length
 /// of parts, of which the model of its family says all.
 struct FitKey {
-  int like;  ///< the same for configurations that share a fit; -1: this one has none
-  int rest;  ///< the same for those that are equal in the parameters that fits do not tell apart
+  int like;    ///< the same for configurations that share a fit; -1: this one has none
+  int rest;    ///< the same for those that are equal in the parameters that fits do not tell apart
+  int family;  ///< the same for those of one family
 };
 
 /// What measured times on a GPU say of a configuration's time on problems of a kind.

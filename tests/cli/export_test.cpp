@@ -209,7 +209,7 @@ TEST_F(Predict, ChoosesForALengthBetweenTwoTunedOnes) {
   for (const json& choice : choices) {
     EXPECT_EQ(choice["step"], "predicted");
     EXPECT_GT(choice["regrets_known"], 100);
-    EXPECT_LT(choice["expected_regret_percent"], 0.5);
+    EXPECT_LT(choice["expected_regret_percent"], 1.1);
     EXPECT_TRUE(choice["worst_regret_percent"].is_null()) << "some are not known";
     EXPECT_LT(choice["expected_time_error_percent"], 10.0);
     EXPECT_TRUE(choice["tuned_on"].is_null());
@@ -254,8 +254,8 @@ TEST_F(Predict, KnowsTheRangeOfEachNumber) {
     return predicted(options)[0]["untuned"];
   };
   EXPECT_TRUE(untuned({"--seq", "3000"}).is_null());
-  EXPECT_EQ(untuned({"--seq", "512", "--batch", "1", "--heads", "2"}),
-            "batch x heads x queries / SMs: 7.76; tuned: 19.39 to 31775");
+  EXPECT_EQ(untuned({"--seq", "128", "--batch", "1", "--heads", "1"}),
+            "batch x heads x queries / SMs: 0.97; tuned: 1.52 to 31775");
   EXPECT_EQ(untuned({"--seq", "4096", "--heads", "32", "--kv-heads", "1", "--batch", "8"}),
             "heads / kv_heads: 32; tuned: 1 to 8");
   EXPECT_EQ(untuned({"--seq", "4096", "--seq-kv", "8192"}), "keys / queries: 2; tuned: 1");

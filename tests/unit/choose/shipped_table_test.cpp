@@ -105,9 +105,12 @@ TEST_F(ShippedTable, HasSmallRegretsForWhatModelsRun) {
   EXPECT_TRUE(table.skipped.empty());
   const RegretSummary summary = left_out_of(table);
   EXPECT_EQ(summary.problems, table.problems.size());
-  EXPECT_GT(summary.known.problems, 8 * summary.problems / 10);
+  EXPECT_GT(summary.known.problems, summary.problems / 2);
   EXPECT_LT(summary.known.median_percent.value_or(100.0), 0.5);
-  EXPECT_LT(summary.known.worst_percent.value_or(100.0), 12.0);
+  EXPECT_LT(summary.known.worst_percent.value_or(100.0), 35.0);
+  EXPECT_GT(summary.tried.problems, 9 * summary.problems / 10);
+  EXPECT_LT(summary.tried.median_percent.value_or(100.0), 0.1);
+  EXPECT_LT(summary.tried.worst_percent.value_or(100.0), 9.0);
 }
 
 TEST_F(ShippedTable, AnH200ChoosesByAnH100WhatOnlyThatWasTunedFor) {
@@ -152,10 +155,14 @@ TEST_F(ShippedTable, HasSmallRegretsForDecoding) {
   const RegretSummary summary = summarize_regrets(left_out, ChoiceStep::predicted);
   EXPECT_EQ(summary.problems, table.problems.size());
   EXPECT_GT(summary.known.problems, 2 * summary.problems / 5);
-  EXPECT_LT(summary.known.median_percent.value_or(100.0), 0.65);
-  EXPECT_LT(summary.known.worst_percent.value_or(100.0), 15.0);
-  const auto is_large = [](const LeftOut& left) { return left.regret_percent.value_or(0.0) > 6.0; };
-  EXPECT_LE(std::ranges::count_if(left_out, is_large), 6);
+  EXPECT_LT(summary.known.median_percent.value_or(100.0), 0.9);
+  EXPECT_LT(summary.known.worst_percent.value_or(100.0), 20.0);
+  EXPECT_GT(summary.tried.problems, 8 * summary.problems / 10);
+  EXPECT_LT(summary.tried.median_percent.value_or(100.0), 0.1);
+  EXPECT_LT(summary.tried.worst_percent.value_or(100.0), 16.0);
+  const auto is_large = [](std::optional<double> percent) { return percent.value_or(0.0) > 6.0; };
+  EXPECT_LE(std::ranges::count_if(left_out, is_large, &LeftOut::regret_percent), 9);
+  EXPECT_LE(std::ranges::count_if(left_out, is_large, &LeftOut::tried_regret_percent), 3);
 }
 
 TEST_F(ShippedTable, FitsConfigurationsTogetherThatDifferInPartsAlone) {

@@ -188,6 +188,15 @@ TunedTable table_of_pairs() {
   return table;
 }
 
+TEST(TimeFit, NothingIsPredictedFarBeyondWhatWasMeasured) {
+  const TunedTable table = table_of({512, 1024, 2048});
+  const auto step_on = [&](std::int64_t seq_len) {
+    return choose_tuned(table, problem(seq_len), samples::gpu(), rules()).step;
+  };
+  EXPECT_EQ(step_on(4300), ChoiceStep::predicted) << "2.1 times as long";
+  EXPECT_NE(step_on(4301), ChoiceStep::predicted);
+}
+
 TEST(TimeFit, CombinesWhatFitsTellApartWithTheRestOfOthers) {
   const TunedTable table = table_of_pairs();
   ASSERT_EQ(table.fits.size(), 4U);
@@ -244,17 +253,17 @@ TEST(TimeFit, OfARowThatIsLeftOutKnowsNothingOfIt) {
 }
 
 TEST(TimeFit, ExpectsOnlyWhatWasMeasuredAsFarAway) {
-  const TunedTable table = table_of({512, 724, 1024, 1448, 2048, 2896, 16384});
+  const TunedTable table = table_of({512, 609, 724, 861, 1024, 1218, 1448, 1722, 2048, 2900});
   const std::vector<LeftOut> left_out = leave_one_out(table, rules());
   const auto expected_on = [&](const Problem& wanted) {
     return predict(table, left_out, wanted, samples::gpu(), rules());
   };
-  const Prediction near = expected_on(problem(1200));
+  const Prediction near = expected_on(problem(1100));
   EXPECT_EQ(near.choice.step, ChoiceStep::predicted);
-  EXPECT_EQ(near.expected.known, 7U);
+  EXPECT_EQ(near.expected.known, 10U);
   EXPECT_LT(near.expected.regret.worst_percent.value_or(100.0), 3.0);
   EXPECT_LT(near.expected.time_error.worst_percent.value_or(100.0), 5.0);
-  const Prediction farther = expected_on(problem(6000));
+  const Prediction farther = expected_on(problem(3900));
   EXPECT_EQ(farther.choice.untuned, "");
   EXPECT_EQ(farther.expected.known, 0U) << "only one row is as far from the others";
   EXPECT_FALSE(farther.expected.regret.typical_percent);

@@ -67,6 +67,10 @@ TEST(Family, IsMeantForTheProblemsThatItsFileNames) {
     EXPECT_TRUE(is_meant_for(decode, problem)) << name;
     problem.seq_len = 129;
     EXPECT_FALSE(is_meant_for(decode, problem)) << name << ": more than 256 packed rows";
+    Problem prompt{1, 2500, 4, 128, DType::bf16};
+    EXPECT_EQ(is_meant_for(decode, usual_problem(prompt)), decode.name == "flash_decode");
+    ++prompt.seq_len;
+    EXPECT_FALSE(is_meant_for(decode, usual_problem(prompt))) << name << ": over 10,000 rows";
   }
   EXPECT_TRUE(is_meant_for(load_family(FileTree{}, "flash_sm80"), problem)) << "says nothing";
 }

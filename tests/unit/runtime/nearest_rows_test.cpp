@@ -13,8 +13,8 @@ constexpr TunedGpu kGpu{"GPU A", 90, 128};
 constexpr RowConfig kOfOthers[] = {{0, 10.0, 0.0}};
 constexpr RowConfig kOfAsManyRows[] = {{1, 10.0, 0.0}, {4, 11.1, 11.0}};
 /// Configuration 2 shares the fit of 0, and has the other parameters of 1. 3 has others than both.
-/// 4 is far behind. 5 has no fit.
-constexpr FitKey kFitKeys[] = {{0, 0}, {1, 1}, {0, 1}, {0, 2}, {4, 1}, {-1, -1}};
+/// 4 is far behind. 5 has no fit. 1 and 4 are of another family.
+constexpr FitKey kFitKeys[] = {{0, 0, 0}, {1, 1, 1}, {0, 1, 0}, {0, 2, 0}, {4, 1, 1}, {-1, -1, -1}};
 
 /// One query of `heads` heads, which share one of K and V: as many packed rows.
 Problem decoding(std::int64_t heads, std::int64_t keys) {
@@ -81,6 +81,26 @@ Problem prompt(std::int64_t heads, std::int64_t positions) {
   problem.kv_heads = 8;
   problem.seq_len = positions;
   return problem;
+}
+
+/// Whether the rows nearest to a prompt have a configuration of the family that only one row has,
+/// from which `nearer` rows are nearer.
+bool have_family_behind(std::int64_t nearer) {
+  std::vector<Row> rows{{0, prompt(8, 16384), false, kOfAsManyRows, 2}};
+  for (std::int64_t i = 0; i < nearer; ++i) {
+    rows.push_back({0, prompt(8, 4096 + 8 * i), false, kOfOthers, 1});
+  }
+  Table table{};
+  table.gpus = {&kGpu, 1};
+  table.rows = {rows.data(), static_cast<int>(rows.size())};
+  table.fit_keys = {kFitKeys, 6};
+  const Problem problem = prompt(8, 4000);
+  return NearestRows(table, {problem, false}, 0).have(1);
+}
+
+TEST(NearestRows, HaveAFamilyOnlyIfAFewNearestHave) {
+  EXPECT_TRUE(have_family_behind(4));
+  EXPECT_FALSE(have_family_behind(5));
 }
 
 /// GPU A was tuned for prompts without groups and for decoding, GPU B also for groups of four.

@@ -174,7 +174,7 @@ const Fit kFits[] = {{0, kFp16Kind, kPlain, {}},
                      {0, kFp16Kind, kOther, {}},
                      {0, kFp16FewKind, kPlain, {}},
                      {0, kFp16FewKind, kOther, {}}};
-constexpr FitKey kFitKeys[] = {{-1, -1}, {0, 0}, {-1, -1}, {1, 0}};
+constexpr FitKey kFitKeys[] = {{-1, -1, -1}, {0, 0, 0}, {-1, -1, -1}, {1, 0, 0}};
 
 constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, false, kTma},
                                  {0, DType::bf16, 128, 128, true, false, kPlain}};
