@@ -268,9 +268,9 @@ struct Measured {
   std::map<std::string, double> most_clocks{};     ///< of each family's model
 };
 
-/// A family's times are predicted up to so much longer than what was measured of it, twice and a
-/// little: beyond, its model alone would say how it compares with others.
-constexpr double kBeyondMeasured = 2.1;
+/// A family's times are predicted up to so much longer than what was measured of it: beyond, its
+/// model alone would say how it compares with others.
+constexpr double kBeyondMeasured = 1.5;
 
 /// By kind.
 std::map<runtime::Kind, Measured> measured_in(const Rows& rows) {

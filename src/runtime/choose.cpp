@@ -454,9 +454,16 @@ void NearestRows::add_keys(const NearRow& near, bool of_families) {
   }
 }
 
-bool NearestRows::nearest_winner_has_fit() const {
+const FitKey& NearestRows::key_of_nearest_winner() const {
+  static constexpr FitKey kNone{-1, -1, -1};
   const Row& row = table_->rows[nearest_.row];
-  return row.config_count > 0 && table_->fit_keys[row.configs[0].configuration].like >= 0;
+  return row.config_count > 0 ? table_->fit_keys[row.configs[0].configuration] : kNone;
+}
+
+bool NearestRows::nearest_winner_has_fit() const { return key_of_nearest_winner().like >= 0; }
+
+bool NearestRows::have_winner_like(int configuration) const {
+  return key_of_nearest_winner().family == table_->fit_keys[configuration].family;
 }
 
 bool NearestRows::have(int configuration) const {

@@ -171,6 +171,8 @@ class NearestRows {
   /// Whether the winner of the nearest one has a fit. If it has none, others may be faster than
   /// what is predicted.
   [[nodiscard]] bool nearest_winner_has_fit() const;
+  /// Whether the winner of the nearest one is of the configuration's family.
+  [[nodiscard]] bool have_winner_like(int configuration) const;
   /// The nearest one, as if the problem were on their GPU.
   [[nodiscard]] const NearRow& nearest() const { return nearest_; }
   /// The index of their GPU.
@@ -185,6 +187,7 @@ class NearestRows {
   using Keys = std::bitset<kMostKeys>;  ///< of FitKey; what is beyond is not among the fastest
 
   void add_keys(const NearRow& near, bool of_families);
+  [[nodiscard]] const FitKey& key_of_nearest_winner() const;
 
   const Table* table_;
   int gpu_;
@@ -205,7 +208,8 @@ std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wan
 
 /// Calls `use(configuration, us)` for each configuration whose time on the problem these rows
 /// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()),
-/// and are not far longer than what was measured of their family (TimeFit::most_clocks).
+/// and are not far longer than what was measured of their family (TimeFit::most_clocks), unless it
+/// won the nearest row.
 /// Of others, which may have been slow there, a model that is a little wrong would choose some.
 /// `find_time(configuration, time)` returns whether the configuration's family has a model, which
 /// it evaluates; it may leave out configurations that cannot be used.
@@ -217,7 +221,8 @@ void for_each_predicted(const Table& table, const Problem& problem, const Neares
     const Fit& fit = table.fits[i];
     ModelTime time;
     if (fit.gpu == nearest.gpu() && fit.kind == kind && nearest.have(fit.configuration) &&
-        find_time(fit.configuration, time) && time.clocks <= fit.time.most_clocks) {
+        find_time(fit.configuration, time) &&
+        (time.clocks <= fit.time.most_clocks || nearest.have_winner_like(fit.configuration))) {
       use(fit.configuration, predicted_us(fit.time, time));
     }
   }

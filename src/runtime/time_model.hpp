@@ -105,8 +105,7 @@ struct TimeFit {
   double log_us = 0.0;
   double log_slope = 1.0;
   std::array<double, ModelTime::kParts> parts{};
-  /// Times of more clocks are not predicted: the family has no measured time that is nearly as
-  /// long.
+  /// Above these, the family has no measured time that is nearly as long.
   double most_clocks = std::numeric_limits<double>::infinity();
 };
 double predicted_us(const TimeFit& fit, const ModelTime& time);

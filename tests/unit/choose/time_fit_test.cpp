@@ -188,13 +188,24 @@ TunedTable table_of_pairs() {
   return table;
 }
 
-TEST(TimeFit, NothingIsPredictedFarBeyondWhatWasMeasured) {
-  const TunedTable table = table_of({512, 1024, 2048});
-  const auto step_on = [&](std::int64_t seq_len) {
-    return choose_tuned(table, problem(seq_len), samples::gpu(), rules()).step;
+TEST(TimeFit, AFamilyIsNotPredictedFarBeyondWhatWasMeasuredOfIt) {
+  // Family "g" is the fastest on 512, the only row on which it was measured.
+  std::vector<TunedProblem> rows{row_of(512, {1}), row_of(1024, {1}), row_of(2048, {1})};
+  const double us = 0.8 * rows[0].times.front().time_us;
+  std::vector<KnownTime> known = *rows[0].known;
+  known.push_back({config(5, "g"), 5, 1, model_on(512), us, false});
+  rows[0] = samples::row(problem(512), {{1, rows[0].times.front().time_us}});
+  rows[0].times.insert(rows[0].times.begin(), {config(5, "g"), "g5", us, 0.0, 1, "gpu"});
+  rows[0].known = std::make_shared<const std::vector<KnownTime>>(known);
+  const TunedTable table = samples::table(std::move(rows));
+  const auto family_on = [&](std::int64_t seq_len) {
+    return choose_tuned(table, problem(seq_len), samples::gpu(), rules()).config.family;
   };
-  EXPECT_EQ(step_on(4300), ChoiceStep::predicted) << "2.1 times as long";
-  EXPECT_NE(step_on(4301), ChoiceStep::predicted);
+  EXPECT_EQ(family_on(760), "g") << "less than 1.5 times as long; 1024 is nearer";
+  EXPECT_EQ(family_on(780), "f");
+  EXPECT_EQ(family_on(2900), "f") << "its own longest time does not matter where it wins nearby";
+  EXPECT_EQ(choose_tuned(table, problem(4300), samples::gpu(), rules()).step,
+            ChoiceStep::predicted);
 }
 
 TEST(TimeFit, CombinesWhatFitsTellApartWithTheRestOfOthers) {
