@@ -8,6 +8,7 @@ import untuned_problems
 
 DECODE_SWEEP = "--family flash_decode --budget 4"
 PREFILL_SWEEP = "--family flash_sm90 --budget 6"
+PROMPT_SWEEP = "--budget 6"  # where tiles are few, other families are faster
 FORMS = ("table[:COUNT], random:SEED[:COUNT], untuned:SEED[:COUNT], pages[:COUNT], latent[:COUNT], packed[:COUNT], "
          "head_dims[:COUNT] or scores[:COUNT]")
 PAGE_SIZES = (16, 64)  # keys
@@ -68,7 +69,7 @@ SETS = {"table": lambda: ProblemSet(_alone(decode_problems.table()), DECODE_SWEE
 
 # Sets at random: (function of seed and count, the usual count, options of a sweep)
 RANDOM_SETS = {"random": (decode_problems.random_problems, 40, DECODE_SWEEP),
-               "untuned": (untuned_problems.random_problems, 60, PREFILL_SWEEP)}
+               "untuned": (untuned_problems.random_problems, 60, PROMPT_SWEEP)}
 
 
 def named(text):

@@ -49,9 +49,10 @@ rows = problem["seq_len"] * problem["heads"] // problem["kv_heads"]
 config = {CONFIG!r}.format(d_head=of["--dhead"], rows=8 if rows <= 8 else 64)
 if problem.get("latent"):
     config = {LATENT!r}
-if of["--family"] == "flash_sm90":
+family = of.get("--family", "flash_sm90")
+if family == "flash_sm90":
     config = {PREFILL!r}.format(d_head=of["--dhead"])
-winner = {{"family": of["--family"], "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
+winner = {{"family": family, "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
 (pathlib.Path(of["--out"]) / "best_configs.json").write_text(json.dumps(
     {{"device": {{"name": "Fake H200"}}, "problems": [{{"problem": problem, "ranking": [winner]}}]}}))
 """

@@ -16,7 +16,7 @@ class Sets(unittest.TestCase):
         self.assertEqual(len(problem_sets.named("random:3").groups), 40)
         self.assertEqual(problem_sets.named("random:3:2").groups, problem_sets.named("random:3").groups[:2])
         untuned = problem_sets.named("untuned:3")
-        self.assertEqual((len(untuned.groups), untuned.sweep), (60, problem_sets.PREFILL_SWEEP))
+        self.assertEqual((len(untuned.groups), untuned.sweep), (60, problem_sets.PROMPT_SWEEP))
         self.assertEqual(problem_sets.named("untuned:3:2").groups, untuned.groups[:2])
         for name, count, family in (("pages", 6, "flash_decode"), ("latent", 12, "flash_decode"),
                                     ("packed", 20, "flash_sm90"), ("head_dims", 3, "flash_sm90"), ("scores", 4, "flash_sm90")):
