@@ -415,15 +415,21 @@ void add_case(const KernelCase& one, const Family& family, const Config& config,
   }
 }
 
+/// Adds those of all forms_of() a problem.
+void add_forms(const Problem& problem, const DeviceLimits& device, const Family& family,
+               const Config& config, const LibraryFeatures& features, KernelCases& cases) {
+  for (Problem& form : forms_of(problem, family, features)) {
+    add_case({std::move(form), &device}, family, config, cases);
+  }
+}
+
 /// Adds those of a row that has the configuration's time.
 void add_cases(const TunedProblem& row, const DeviceLimits& device, const Family& family,
                const Config& config, const LibraryFeatures& features, KernelCases& cases) {
   for (Problem problem : with_other_lengths(row.problem)) {
     for (const bool lse : {row.problem.lse, !row.problem.lse}) {
       problem.lse = lse;
-      for (Problem& form : forms_of(problem, family, features)) {
-        add_case({std::move(form), &device}, family, config, cases);
-      }
+      add_forms(problem, device, family, config, features, cases);
     }
   }
 }
@@ -459,9 +465,7 @@ void add_groups(const TunedProblem& row, const Groups& groups, const DeviceLimit
   for (const std::int64_t group : groups) {
     Problem problem = row.problem;
     problem.heads = problem.kv_heads * group;
-    for (Problem& form : forms_of(problem, family, features)) {
-      add_case({std::move(form), &device}, family, config, cases);
-    }
+    add_forms(problem, device, family, config, features, cases);
   }
 }
 

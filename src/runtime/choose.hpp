@@ -108,7 +108,7 @@ class FastestPredicted {
  public:
   static constexpr int kMost = kMostCandidates;
   static constexpr int kMostAlike = 3;
-  static constexpr double kFarBehind = 0.3;  ///< a part of the least time
+  static constexpr double kFarBehind = 0.3;  ///< as a share of the least time
   struct Item {
     int configuration = -1;
     double us = 0.0;
@@ -119,8 +119,8 @@ class FastestPredicted {
   [[nodiscard]] bool has_place_for(const Item& item) const;
   void add(const Item& item);
   [[nodiscard]] int count() const { return count_; }
-  /// How many of them may be the fastest, although the first is predicted to be: those that are not
-  /// predicted to be kFarBehind.
+  /// How many of them may be the fastest, although the first is predicted to be: those with times
+  /// that are predicted to be at most kFarBehind longer.
   [[nodiscard]] int count_near() const;
   [[nodiscard]] const Item& operator[](int i) const { return items_[static_cast<std::size_t>(i)]; }
 

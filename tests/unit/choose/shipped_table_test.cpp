@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "base/ranges.hpp"
 #include "choose/time_fit.hpp"
 #include "choose/tuned_choice.hpp"
 #include "choose/tuned_file.hpp"
@@ -103,7 +104,16 @@ TEST_F(ShippedTable, HasSmallRegretsForWhatModelsRun) {
   const TunedTable table = table_of({"configs/tuned/nvidia-h100-80gb-hbm3.json",
                                      "configs/tuned_prefill/nvidia-h100-80gb-hbm3.json"});
   EXPECT_TRUE(table.skipped.empty());
-  const RegretSummary summary = left_out_of(table);
+  const std::vector<LeftOut> left_out = leave_one_out(table, rules_);
+  const RegretSummary summary = summarize_regrets(left_out, ChoiceStep::predicted);
+  const RegretSummary with_many_tiles =
+      summarize_regrets(filtered(left_out, [&](const LeftOut& left) {
+        const Problem& problem = table.problems[left.row].problem;
+        return problem.batch * problem.heads * problem.seq_len > 10000;
+      }));
+  EXPECT_GT(with_many_tiles.known.problems, 7 * with_many_tiles.problems / 10);
+  EXPECT_LT(with_many_tiles.known.median_percent.value_or(100.0), 0.1);
+  EXPECT_LT(with_many_tiles.known.worst_percent.value_or(100.0), 7.0);
   EXPECT_EQ(summary.problems, table.problems.size());
   EXPECT_GT(summary.known.problems, summary.problems / 2);
   EXPECT_LT(summary.known.median_percent.value_or(100.0), 0.5);

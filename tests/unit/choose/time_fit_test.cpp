@@ -203,9 +203,9 @@ TEST(TimeFit, AFamilyIsNotPredictedFarBeyondWhatWasMeasuredOfIt) {
   };
   EXPECT_EQ(family_on(760), "g") << "less than 1.5 times as long; 1024 is nearer";
   EXPECT_EQ(family_on(780), "f");
-  EXPECT_EQ(family_on(2900), "f") << "its own longest time does not matter where it wins nearby";
-  EXPECT_EQ(choose_tuned(table, problem(4300), samples::gpu(), rules()).step,
-            ChoiceStep::predicted);
+  EXPECT_EQ(family_on(2900), "f");
+  EXPECT_EQ(choose_tuned(table, problem(4300), samples::gpu(), rules()).step, ChoiceStep::predicted)
+      << "2.1 times as long as what was measured of the winner's family";
 }
 
 TEST(TimeFit, CombinesWhatFitsTellApartWithTheRestOfOthers) {

@@ -54,12 +54,12 @@ class TryKernels : public testing::Test {
   void TearDown() override { FakeDriver::reset(); }
 
   void use(const Problem& problem) { tensors_ = tensors_in(memory_, problem); }
-  /// One query, the time of which is predicted, too.
-  static Problem decoding(std::int64_t keys) {
-    Problem problem = predicted_problem();
-    problem.seq_len = 1;
-    problem.seq_len_kv = keys;
-    return problem;
+  /// Makes one query of so many keys the problem, the time of which is predicted, too.
+  void decode_with(std::int64_t keys) {
+    problem_ = predicted_problem();
+    problem_.seq_len = 1;
+    problem_.seq_len_kv = keys;
+    use(problem_);
   }
   Result forward(int candidates = kMostCandidates) {
     return attention_forward(problem_, tensors_, {space_.data(), space_.size(), false}, nullptr,
@@ -134,19 +134,15 @@ TEST_F(TryKernels, TriesNothingForATunedProblem) {
 
 TEST_F(TryKernels, OfACacheThatGrowsIsOneTrialForManyLengths) {
   const ScopedVariable other_us("FATUNE_FAKE_US_other_kernel", "90");
-  problem_ = decoding(3000);
   for (int i = 0; i < 20; ++i) {
-    problem_.seq_len_kv = 3000 + i;
-    use(problem_);
+    decode_with(3000 + i);
     ASSERT_TRUE(forward());
   }
   EXPECT_EQ(selected().tried, 2);
-  problem_.seq_len_kv = 3072;
-  use(problem_);
+  decode_with(3072);
   EXPECT_EQ(next_kernel(), "other_kernel");
   EXPECT_EQ(selected().tried, 2);
-  problem_.seq_len_kv = 3073;
-  use(problem_);
+  decode_with(3073);
   EXPECT_EQ(selected().tried, 0) << "another trial";
 }
 
@@ -160,24 +156,20 @@ TEST_F(TryKernels, OfPromptsIsATrialForEachLength) {
 
 TEST_F(TryKernels, KeepsAWinnerForALengthThatAnotherOneDoesNotTake) {
   const ScopedVariable other_us("FATUNE_FAKE_US_other_kernel", "120");
-  problem_ = decoding(7166);
-  use(problem_);
+  decode_with(7166);
   forward_often();
   ASSERT_EQ(selected().configuration, kPlain);
-  problem_.seq_len_kv = 7167;
-  use(problem_);
+  decode_with(7167);
   EXPECT_EQ(selected().configuration, kPlain);
   EXPECT_EQ(selected().tried, 2);
 }
 
 TEST_F(TryKernels, EndsForALengthThatOneOfThemDoesNotTake) {
   const ScopedVariable other_us("FATUNE_FAKE_US_other_kernel", "90");
-  problem_ = decoding(5118);
-  use(problem_);
+  decode_with(5118);
   forward_often();
   ASSERT_EQ(selected().configuration, kOther);
-  problem_.seq_len_kv = 5119;
-  use(problem_);
+  decode_with(5119);
   EXPECT_EQ(selected().configuration, kPlain);
   EXPECT_EQ(selected().tried, 0);
   EXPECT_EQ(next_kernel(), "plain_kernel");
