@@ -28,6 +28,9 @@ struct HopperForwardConfig {
 #ifndef FATUNE_PACKED
 #define FATUNE_PACKED 0
 #endif
+#ifndef FATUNE_KEY_LENGTHS
+#define FATUNE_KEY_LENGTHS 0
+#endif
 #ifndef FATUNE_PAGE_SIZE
 #define FATUNE_PAGE_SIZE 0
 #endif
@@ -42,10 +45,14 @@ enum ProblemFlag : bool {
   kRaggedKv = FATUNE_RAGGED_KV != 0,                 // the keys may be no multiple of BLOCK_N
   kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
   kWritesLse = FATUNE_LSE != 0,
-  kPacked = FATUNE_PACKED != 0,   // sequences have different lengths, and no room between them
-  kPaged = FATUNE_PAGE_SIZE > 0,  // K and V are pools of pages
-  // Rows of V behind a sequence's end may be anything: those of the next one, or of its last page.
-  kClearsValues = kPacked || (kPaged && kRaggedKv)
+  kPacked = FATUNE_PACKED != 0,  // sequences have different lengths, and no room between them
+  kKeyLengths = FATUNE_KEY_LENGTHS != 0,  // sequences with equal queries have other numbers of keys
+  kPaged = FATUNE_PAGE_SIZE > 0,          // K and V are pools of pages
+  // Whether more than one thread of the producer's warpgroup has work.
+  kProducesInWarps = kPacked || kKeyLengths || kPaged,
+  // Rows of V behind a sequence's end may be anything: those of the next one, of its last page, or
+  // room for more.
+  kClearsValues = kPacked || kKeyLengths || (kPaged && kRaggedKv)
 };
 // What the L2 should do with tiles of Q and O, which pass through it once, and with those of K and
 // V, which other blocks read too.
@@ -117,10 +124,10 @@ struct Shape {
 
   // Registers per thread after setmaxnreg. The warpgroups' counts add up to at most 512 and are
   // multiples of 8. A producer needs more than 24 with a cluster, with a single stage and the
-  // dynamic schedule, with split tiles, with a packed batch, and with pages. At d_head 256 the
+  // dynamic schedule, with split tiles, and where it has more than one thread. At d_head 256 the
   // consumers need those registers more than split tiles do.
   static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1) ||
-                                        (kConfig.split_tail && kHeadDim < 256) || kPacked || kPaged;
+                                        (kConfig.split_tail && kHeadDim < 256) || kProducesInWarps;
   static constexpr int kProducerRegisters = kGroups == 1    ? 56
                                             : kGroups == 3  ? 32
                                             : kWideProducer ? 40
@@ -138,8 +145,9 @@ struct Shape {
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
-  static_assert(!kPacked || (kCluster == 1 && !kConfig.split_tail && kShortKeys == 0),
-                "sequences have different tiles");
+  static_assert(!(kPacked || kKeyLengths) ||
+                    (kCluster == 1 && !kConfig.split_tail && kShortKeys == 0),
+                "sequences have different steps");
   static_assert(!kPaged || (kCluster == 1 && !kConfig.split_tail), "one warp loads whole tiles");
   static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "what wgmma and TMA take");
   static_assert(kHeadDimV <= kHeadDim, "O is stored from the memory of Q");

@@ -45,8 +45,10 @@ class Consumer {
     state_.reference[0] = state_.reference[1] = kNothingSeen;
     state_.sum[0] = state_.sum[1] = 0.0f;
     first_row_ = tile.first_row + group_ * S::kGroupQueries;
-    if constexpr (kPacked) {
+    if constexpr (kPacked || kKeyLengths) {
       sequence_ = sequence_of(work_, tile);
+    }
+    if constexpr (kPacked) {
       if (first_row_ >= sequence_.seq_len) {
         pass_over(tile);
         return;
@@ -82,7 +84,7 @@ class Consumer {
     return kPacked ? sequence_.seq_len : work_.seq_len;
   }
   __device__ __forceinline__ int keys() const {
-    return kPacked ? sequence_.seq_len_kv : work_.seq_len_kv;
+    return kPacked || kKeyLengths ? sequence_.seq_len_kv : work_.seq_len_kv;
   }
   // The first row of Q in the tensor's batch.
   __device__ __forceinline__ int first_query() const { return kPacked ? sequence_.first_query : 0; }
@@ -428,7 +430,7 @@ class Consumer {
   const float scale_log2_;
   float sinks_[2];        // of the heads of the thread's rows
   int first_row_;         // this consumer's first query of the tile, counted in the sequence
-  Sequence sequence_;     // the tile's, of a packed batch
+  Sequence sequence_;     // the tile's, of a packed batch or with lengths of keys
   int stored_slot_ = -1;  // slot of Q from which O is being stored; -1: none
   Ring<S::kQuerySlots> q_;
   Ring<S::kStages> k_;

@@ -4,7 +4,8 @@
 // consumers, warpgroups that compute 64 rows each. They synchronise by mbarriers: a buffer is full
 // when its bytes have arrived, and empty when every warp of every consumer has finished with it.
 //
-// For packed batches (packed_tiles.cuh) and pages, the producer is one or two warps.
+// For packed batches (packed_tiles.cuh), lengths of keys that differ, and pages, the producer is
+// one or two warps.
 //
 //   producer   | K[n] Q   | K[n-1] V[n]       | K[n-2] V[n-1]     | ...
 //   consumer   |          | S[n] softmax      | S[n-1] under O += P V[n], softmax | ...
@@ -61,7 +62,7 @@ __device__ __forceinline__ void sync_cluster() {
   }
 }
 
-// The work of the producer's warps on a packed batch, or with pages: one finds tiles and loads
+// The work of the producer's warps where it has more than one thread: one finds tiles and loads
 // them, the next one hands V on if rows are to be cleared, and the others have none. threads: the
 // producer's warpgroup; thread: index in it
 template <typename S>
@@ -82,12 +83,14 @@ __device__ __forceinline__ void produce_in_warps(const Work& work, const TensorM
       produce_packed_tiles<S>(work, smem, [&](const Tile& tile) { producer.load_tile(tile); });
     } else if constexpr (kPaged) {
       produce_tiles<S>(work, smem, 0, [&](const Tile& tile) { producer.load_tile(tile); });
-    } else {
+    } else if constexpr (kPacked) {
       produce_packed_tiles<S>(work, smem, [&](const Tile& tile) {
         if (thread == 0) {
           producer.load_tile(tile);
         }
       });
+    } else if (thread == 0) {
+      produce_tiles<S>(work, smem, 0, [&](const Tile& tile) { producer.load_tile(tile); });
     }
   } else if (kClearsValues && warp == 1) {
     hand_on_values<S>(work, smem);
@@ -117,7 +120,7 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
 
   if (warpgroup == 0) {
     registers_give<S::kProducerRegisters>();
-    if constexpr (kPacked || kPaged) {
+    if constexpr (kProducesInWarps) {
       produce_in_warps<S>(work, &map_q, &map_k, &map_v, smem, thread);
     } else if (thread == 0) {
       prefetch_tensor_map(&map_q);

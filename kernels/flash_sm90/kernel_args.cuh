@@ -36,6 +36,9 @@ struct Work {
 #if FATUNE_SOFTCAP
   float softcap;
 #endif
+#if FATUNE_KEY_LENGTHS
+  const int* seq_lens_kv;  // (batch): how many of the seq_len_kv rows a sequence's keys are
+#endif
 #if FATUNE_PACKED
   const int* cu_seqlens_q;   // (batch + 1): the first row of each sequence in Q and O, and the end
   const int* cu_seqlens_kv;  // (batch + 1): the same in K and V

@@ -26,14 +26,15 @@ struct Tile {
   int last_step;
   int first_step;
   int split = -1;  // number of the split tile if other blocks compute some of its steps; else -1
-#if FATUNE_PACKED
+#if FATUNE_PACKED || FATUNE_KEY_LENGTHS
   Sequence sequence;
 #endif
 };
 
-// Returns the tile's sequence. Unless the batch is packed, it has all rows of its batch.
+// Returns the tile's sequence. Unless the batch is packed, it has all rows of its batch, or those
+// keys of them that its length says.
 __device__ __forceinline__ Sequence sequence_of(const Work& work, const Tile& tile) {
-#if FATUNE_PACKED
+#if FATUNE_PACKED || FATUNE_KEY_LENGTHS
   return tile.sequence;
 #else
   return {0, 0, work.seq_len, work.seq_len_kv};
@@ -84,7 +85,12 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   tile.head = batch_head - tile.batch * work.heads;
   const int unit_row = unit * (S::kCluster * S::kBlockQueries);
   tile.first_row = unit_row + static_cast<int>(rank) * S::kBlockQueries;
+#if FATUNE_KEY_LENGTHS
+  tile.sequence = {0, 0, work.seq_len, work.seq_lens_kv[tile.batch]};
+  set_steps<S>(tile, unit_row, tile.sequence);
+#else
   set_steps<S>(tile, unit_row, work);
+#endif
   return tile;
 }
 

@@ -1,6 +1,6 @@
-// What is behind a sequence's end in a tile of V: rows of the next sequence, or of the last page.
-// They may be NaN, which a probability of 0 would not remove. kClearsValues says whether there may
-// be such rows; unless it does, nothing here is used.
+// What is behind a sequence's end in a tile of V: rows of the next sequence, of the last page, or
+// room for more keys. They may be NaN, which a probability of 0 would not remove. kClearsValues
+// says whether there may be such rows; unless it does, nothing here is used.
 #ifndef FATUNE_KERNELS_FLASH_SM90_VALUES_END_CUH
 #define FATUNE_KERNELS_FLASH_SM90_VALUES_END_CUH
 

@@ -1,5 +1,5 @@
-// Tests the kernels for prefill on packed batches, and the Hopper kernel on keys in pages, on the
-// CPU, with all checks and random schedules.
+// Tests the kernels for prefill on packed batches, and the Hopper kernel on lengths of keys that
+// differ and on keys in pages, on the CPU, with all checks and random schedules.
 #include <array>
 
 #include "cli/emulated_family.hpp"
@@ -41,6 +41,36 @@ TEST_P(EmulatePacked, EveryScheduleIsRight) {
 INSTANTIATE_TEST_SUITE_P(Problems, EmulatePacked,
                          testing::Range(std::size_t{0}, kPackedProblems.size()),
                          [](const auto& test) { return name_of(kPackedProblems.at(test.param)); });
+
+/// Lengths of 0 and 1, of whole steps and others; fewer keys than queries; a group's heads in a
+/// tile.
+constexpr std::array kLengthsProblems{
+    "--seq 70 --seq-kv-lens 300,0,1,96,128 --heads 2 --kv-heads 1 --lse",
+    "--seq 130 --seq-kv-lens 40,300,0,131 --heads 2 --causal --lse",
+    "--seq 33 --seq-kv-lens 200,7,64 --heads 1 --window 40 --layout bhsd",
+    "--seq 5 --seq-kv-lens 130,64,0,33 --heads 4 --kv-heads 2 --sinks --softcap 20 --causal"};
+
+class EmulateKeyLengths : public EmulatePacked {};
+
+TEST_P(EmulateKeyLengths, EveryScheduleIsRight) {
+  const std::vector<std::string> problem =
+      words(std::string(kLengthsProblems.at(GetParam())) + " --schedules 1");
+  expect_right({kPackedConfigs.begin(), kPackedConfigs.end()}, problem);
+  expect_right({kPackedConfigs.begin(), kPackedConfigs.end()}, with(problem, "--page-size 16"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateKeyLengths,
+                         testing::Range(std::size_t{0}, kLengthsProblems.size()),
+                         [](const auto& test) { return name_of(kLengthsProblems.at(test.param)); });
+
+TEST_F(EmulateKeyLengths, GroupsInATileAndManySequencesAreRight) {
+  expect_right(
+      {"(ws_pp, FP16, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+dynamic+"
+       "pack_gqa"},
+      words("--seq 50 --seq-kv-lens 300,0,1,96 --heads 6 --kv-heads 2 --schedules 1 --lse"));
+  expect_right({kPackedConfigs[4], kPackedConfigs[3]},
+               words("--seq 3 --seq-kv-lens uniform:0-90 --batch 40 --heads 5 --schedules 1"));
+}
 
 // Pages that are smaller than a step, as long, and longer; of packed batches, and of others.
 class EmulatePagedPrefill : public EmulatedFamily, public testing::WithParamInterface<int> {

@@ -71,17 +71,29 @@ TEST_F(KeyLengths, FamiliesThatDoNotTakeThemSayWhy) {
               HasSubstr("lengths-of-keys: flash_sm80 takes no lengths of keys that differ"));
 }
 
+TEST_F(KeyLengths, LeaveTilesWholeAndBlocksAlone) {
+  for (const auto& [flags, rule] :
+       {std::pair{"slots_1+cluster_2+persistent", "unknown-tiles-alone"},
+        std::pair{"slots_1+cluster_1+persistent+split", "unknown-tiles-stay-whole"}}) {
+    const ProcessResult emulated =
+        fatune({"emulate", "--config", std::string("(ws, FP16, 64, 64, 32, 2, 4, 1): ") + flags,
+                "--seq", "20", "--seq-kv-lens", "20,3"});
+    EXPECT_EQ(emulated.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+    EXPECT_THAT(emulated.out, HasSubstr(rule));
+  }
+}
+
 TEST_F(KeyLengths, LeaveOutTheFamiliesThatDoNotTakeThem) {
   const ProcessResult result =
       fatune(with({"sweep", "--device", "none", "--no-emulate", "--no-db", "--format", "json"},
                   "--seq 1 --dhead 64 --dtype fp16 --seq-kv-lens zipf:1-300 --batch 4"));
   expect_ok(result);
   EXPECT_THAT(result.err, AllOf(HasSubstr("flash_sm80 is left out: it takes no lengths of keys"),
-                                HasSubstr("flash_sm90 is left out: it takes no lengths of keys"),
+                                Not(HasSubstr("flash_sm90 is left out")),
                                 Not(HasSubstr("flash_decode is left out"))));
   expect_schema(result.out, "results");
   const json report = json::parse(result.out);
-  EXPECT_EQ(report["family"], "flash_decode+flash_decode_sm80");
+  EXPECT_EQ(report["family"], "flash_decode+flash_decode_sm80+flash_sm90");
   const json problem = report["problems"][0]["problem"];
   EXPECT_EQ(problem["seq_lens_kv"], "zipf:1-300:1:0");
   EXPECT_EQ(problem["seq_len_kv"], 300);
@@ -140,11 +152,10 @@ TEST_F(KeyLengths, HaveTheFamiliesOfTheTableThatTakeThem) {
   const json chosen = fatune_json(predict)["predictions"][0];
   EXPECT_EQ(chosen["family"], "flash_decode");
   EXPECT_EQ(chosen["step"], "predicted");
-  const ProcessResult refused =
-      fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5", "--best",
-              std::string(FATUNE_SOURCE_DIR) + "/configs/tuned/nvidia-h200.json"});
-  EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::nothing_ranked));
-  EXPECT_THAT(refused.out, HasSubstr("takes no lengths of keys"));
+  const json prompt = fatune_json({"predict", "--format", "json", "--gpu", "h200", "--seq", "4096",
+                                   "--dhead", "128", "--heads", "16", "--dtype", "bf16", "--batch",
+                                   "2", "--seq-kv-lens", "4000,5"})["predictions"][0];
+  EXPECT_EQ(prompt["family"], "flash_sm90");
 }
 
 }  // namespace

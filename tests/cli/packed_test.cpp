@@ -47,8 +47,8 @@ TEST_F(Packed, KernelsThatDoNotTakeThemSayWhy) {
 TEST_F(Packed, SchedulesThatNeedLengthsAreRefused) {
   const std::string tile = "(ws, FP16, 64, 64, 32, 2, 4, 1): ";
   for (const auto& [flags, rule] :
-       {std::pair{"slots_1+cluster_2+persistent", "packed-blocks-alone"},
-        std::pair{"slots_1+cluster_1+persistent+split", "packed-tiles-stay-whole"}}) {
+       {std::pair{"slots_1+cluster_2+persistent", "unknown-tiles-alone"},
+        std::pair{"slots_1+cluster_1+persistent+split", "unknown-tiles-stay-whole"}}) {
     const ProcessResult emulated =
         fatune({"emulate", "--config", tile + flags, "--seq-lens", "20,3"});
     EXPECT_EQ(emulated.exit_code, static_cast<int>(ExitCode::nothing_ranked));

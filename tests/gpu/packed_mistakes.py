@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Plants mistakes in what flash_sm90 does for packed batches and pages, and flash_sm80
-for packed batches, one at a time. With --emulate, 'fatune emulate' must find
-each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
+"""Plants mistakes in what flash_sm90 does for packed batches, lengths of keys and pages, and flash_sm80 for packed
+batches, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
 find those that make numbers wrong in every run.
 
 Each mistake is a substitution. Where the kernel has changed, the script says which text it no longer finds.
@@ -34,6 +33,9 @@ LONGER = {**MANY, "--batch": "40", "--seq-lens": "uniform:20-40"}
 # Pages of one box, of which a step has two; and pages of several boxes, in a batch that is not packed.
 PAGES = {**SHAPE, "--page-size": "16"}
 LARGE = {"--seq": "70", "--seq-kv": "200", "--batch": "2", "--heads": "2", "--kv-heads": "1", "--page-size": "128"}
+# Lengths of keys: one ends within a step, one is of no key, one fills the room.
+LENGTHS = {"--seq": "70", "--seq-kv-lens": "140,20,0,160", "--heads": "2", "--kv-heads": "1"}
+FULL = {**LENGTHS, "--seq-kv-lens": "160,160"}
 # More tiles than blocks.
 ONE_EACH = {"--seq": "1", "--seq-kv": "40", "--batch": "40", "--heads": "4", "--page-size": "16", "--schedules": "1"}
 
@@ -73,7 +75,7 @@ MISTAKES = [
     Mistake("units of earlier sequences forgotten where none is long", UNITS, "lane() >= distance ? earlier : 0", "0",
             "wrong_result", right_on=UNLIKE),
     Mistake("sequences of as many keys before each other", UNITS, "other < lane())", "true)", "wrong_result", shape=UNLIKE),
-    Mistake("keys of the next sequence seen", "consumer.cuh", "return kPacked ? sequence_.seq_len_kv : work_.seq_len_kv;",
+    Mistake("keys of the next sequence seen", "consumer.cuh", "return kPacked || kKeyLengths ? sequence_.seq_len_kv : work_.seq_len_kv;",
             "return sequence_.seq_len_kv + 1;", "wrong_result"),
     Mistake("mask of the longest sequence", "consumer.cuh", "return kPacked ? sequence_.seq_len : work_.seq_len;",
             "return work_.seq_len;", "race", "writes O"),
@@ -114,6 +116,22 @@ MISTAKES = [
             "", "race", shape=PAGES),
     Mistake("tiles of the first lane alone", "tile_schedule.cuh", "count = __shfl_sync(0xffffffffu, count, 0);", "",
             "in_flight", shape=ONE_EACH, right_on={**ONE_EACH, "--batch": "9"}),
+    Mistake("length ignored", "tile_schedule.cuh", "work.seq_lens_kv[tile.batch]", "work.seq_len_kv", "wrong_result", "NaN",
+            shape=LENGTHS, right_on=FULL),
+    Mistake("length of the first sequence", "tile_schedule.cuh", "work.seq_lens_kv[tile.batch]", "work.seq_lens_kv[0]",
+            "wrong_result", shape=LENGTHS, right_on=FULL),
+    Mistake("steps of the first unit", "tile_schedule.cuh", "set_steps<S>(tile, unit_row, tile.sequence)",
+            "set_steps<S>(tile, 0, tile.sequence)", "wrong_result",
+            shape={**LENGTHS, "--seq": "200", "--seq-kv-lens": "300,20,0,350"}, right_on=LENGTHS),
+    Mistake("keys of the room seen", "consumer.cuh", "return kPacked || kKeyLengths ? sequence_.seq_len_kv : work_.seq_len_kv;",
+            "return work_.seq_len_kv;", "wrong_result", "NaN", shape=LENGTHS, right_on=FULL),
+    Mistake("values of the room not cleared", "values_end.cuh", "if (rows < S::kBlockN) {", "if (false) {",
+            "wrong_result", "NaN", shape=LENGTHS, right_on=FULL),
+    Mistake("values of the room used before they are cleared", "consumer.cuh",
+            "mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());\n    const",
+            "mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());\n    const", "race", shape=LENGTHS),
+    Mistake("every lane loads", "flash_forward.cu", "} else if (thread == 0) {\n      produce_tiles<S>(work, smem, 0",
+            "} else {\n      produce_tiles<S>(work, smem, 0", "race", shape=LENGTHS),
     of_sm80("queries of the first sequence", "flash_forward.cu", "(sequence.first_query) * kRowStride",
             "(0) * kRowStride", "race", "writes O", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
     of_sm80("keys of the first sequence", "flash_forward.cu", "(sequence.first_key) * kKvRowStride",

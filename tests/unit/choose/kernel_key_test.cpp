@@ -76,7 +76,7 @@ TEST(KernelCases, ServeGroupsOfHeadsThatOtherRowsHave) {
                               "(ws_pp, BF16, 128, 128, 96, 2, 8, 2): "
                               "overlap+lazy+slots_1+cluster_1+persistent+pack_gqa");
   };
-  EXPECT_EQ(packed_cases(6), 1);
+  EXPECT_EQ(packed_cases(6), 2) << "with lengths of keys and without";
   EXPECT_GT(packed_cases(4), 1) << "with log-sum-exps, at other lengths";
   EXPECT_EQ(cases_in_groups_of(6, "flash_decode", "(BF16, 128, 64, 64, 3, 1): parts_1024",
                                "(BF16, 128, 64, 64, 2, 1): parts_1024"),
