@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <tuple>
 
 #include "base/ranges.hpp"
@@ -199,11 +200,15 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   rest.not_fitted = table.not_fitted;
   rest.defaults = table.defaults;
   rest.problems = filtered(table.problems, [&](const TunedProblem& other) {
-    return &other != &left_out && kernel_kind(other) == kind;
+    return !same_work(other.problem, left_out.problem) && kernel_kind(other) == kind;
   });
   replace_defaults(default_key(left_out), rest);
+  std::set<std::pair<GpuModel, runtime::Kind>> tuned;
+  for (const TunedProblem& other : rest.problems) {
+    tuned.emplace(other.gpu, runtime::kind_of(runtime_problem(other.problem)));
+  }
   rest.fits = filtered(table.fits, [&](const FittedTime& fitted) {
-    return fitted.gpu != left_out.gpu && kernel_kind(fitted.kind) == kind;
+    return fitted.gpu != left_out.gpu && tuned.contains({fitted.gpu, fitted.kind});
   });
   append(rest.fits, fit_times_without(rest, left_out));
   return rest;

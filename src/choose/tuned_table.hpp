@@ -148,8 +148,8 @@ void finish_table(TunedTable& table);
     const fatune_attention::detail::Kind& kind);
 [[nodiscard]] fatune_attention::detail::Kind kernel_kind(const TunedProblem& row);
 
-/// What decides about that row's problem in the table as if the row had not been tuned: the rows
-/// and fits of its kernel_kind(), and all defaults.
+/// What decides about that row's problem in the table as if no GPU had been tuned for it: the rows
+/// and fits of its kernel_kind(), and all defaults. The fits of other GPUs have its times.
 [[nodiscard]] TunedTable without_row(const TunedTable& table, std::size_t row);
 
 /// Whether a default was chosen for problems such as the row's, among others.

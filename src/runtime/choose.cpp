@@ -564,7 +564,7 @@ std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wan
   };
   consider(true);
   const bool is_far = nearest && nearest->nearest().step == Step::nearest;
-  if (!nearest || (is_far && !has_few_queries(wanted.problem))) {
+  if (!nearest || is_far) {
     consider(false);
   }
   return nearest && nearest->nearest_winner_has_fit() ? nearest : std::nullopt;

@@ -200,8 +200,7 @@ class NearestRows {
 };
 
 /// The rows whose measured times predict that of a problem on `gpu`: those of this GPU if one of
-/// them is a neighbour, else those of the GPU of its architecture that has the nearest one. With
-/// few queries, of which the memory decides, this GPU's are taken however far they are. Returns
+/// them is a neighbour, else those of the GPU of its architecture that has the nearest one. Returns
 /// nothing if no GPU has times of the problem's kind, or the winner of the nearest row has no fit.
 std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
                                            const TunedGpu& gpu);

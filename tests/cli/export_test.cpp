@@ -264,7 +264,7 @@ TEST_F(Predict, KnowsTheRangeOfEachNumber) {
 TEST_F(Predict, SaysWhereAnotherGpusTimesDecide) {
   // An H100 was tuned on this problem. That says nothing of how good choices for an H200 are.
   std::vector<std::string> options{"--seq",   "8192",    "--heads", "32",      "--kv-heads",
-                                   "8",       "--batch", "1",       "--dhead", "128",
+                                   "8",       "--batch", "1",       "--dhead", "256",
                                    "--dtype", "bf16",    "--gpu",   "h200"};
   const json choice = predicted(options)[0];
   EXPECT_EQ(choice["step"], "predicted");

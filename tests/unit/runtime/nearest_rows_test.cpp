@@ -146,9 +146,9 @@ TEST_F(PredictingRows, AreNoneNearAWinnerWithoutAFit) {
   EXPECT_EQ(gpu_for(prompt(8, 900), kGpus[0]), std::nullopt);
 }
 
-TEST_F(PredictingRows, OfFewQueriesAreThisGpusHoweverFar) {
-  EXPECT_EQ(gpu_for(decoding(8, 65536), kGpus[0]), 0);
-  EXPECT_EQ(gpu_for(decoding(8, 65536), {"GPU C", 90, 132}), 1);
+TEST_F(PredictingRows, OfFewQueriesAreChosenAlike) {
+  EXPECT_EQ(gpu_for(decoding(8, 700), kGpus[0]), 0);
+  EXPECT_EQ(gpu_for(decoding(8, 65536), kGpus[0]), 1);
 }
 
 /// The configurations that are kept of these, in order.
