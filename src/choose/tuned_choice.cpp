@@ -71,7 +71,7 @@ std::vector<Config> tried(const RuntimeTable& table, const runtime::Choice& choi
   if (choice.configuration >= 0) {
     configs.push_back(config_at(table, choice.configuration));
   }
-  for (int i = 1; i < choice.fastest.count_near(); ++i) {
+  for (int i = 1; i < choice.fastest.count(); ++i) {
     configs.push_back(config_at(table, choice.fastest[i].configuration));
   }
   return configs;

@@ -496,10 +496,28 @@ bool FastestPredicted::has_place_for(const Item& item) const {
   return !has_same && (last >= count_ || item.us < (*this)[last].us);
 }
 
-int FastestPredicted::count_near() const {
+void FastestPredicted::keep_near() {
   const double most_us = (1.0 + kFarBehind) * items_[0].us;
-  return static_cast<int>(std::count_if(items_.begin(), items_.begin() + count_,
-                                        [most_us](const Item& one) { return one.us <= most_us; }));
+  count_ =
+      static_cast<int>(std::count_if(items_.begin(), items_.begin() + count_,
+                                     [most_us](const Item& one) { return one.us <= most_us; }));
+}
+
+bool FastestPredicted::has(int configuration, int count) const {
+  return std::any_of(items_.begin(), items_.begin() + count, [configuration](const Item& one) {
+    return one.configuration == configuration;
+  });
+}
+
+void FastestPredicted::append(const FastestPredicted& others) {
+  const int own = std::min(count_, kMost - kOfAnotherGpu);
+  int added = 0;
+  for (int i = 0; i < others.count() && added < kOfAnotherGpu; ++i) {
+    if (!has(others[i].configuration, own)) {
+      items_[static_cast<std::size_t>(own + added++)] = others[i];
+    }
+  }
+  count_ = added > 0 ? own + added : count_;
 }
 
 void FastestPredicted::add(const Item& item) {
@@ -545,29 +563,55 @@ std::optional<DefaultPlace> next_default(const Table& table, const Problem& prob
   return next;
 }
 
+namespace {
+
+/// Replaces the rows by those of a GPU that `counts(index)` and has times of the problem's kind, if
+/// its nearest one is nearer.
+template <typename Counts>
+void take_nearer(const Table& table, const Wanted& wanted, Counts counts,
+                 std::optional<NearestRows>& nearest) {
+  for (int index = 0; index < table.gpus.count; ++index) {
+    if (!counts(index) || !has_fits(table, kind_of(wanted.problem), index)) {
+      continue;
+    }
+    const NearestRows rows(table, wanted, index);
+    if (!nearest || rows.nearest().distance < nearest->nearest().distance) {
+      nearest = rows;
+    }
+  }
+}
+
+std::optional<NearestRows> if_they_predict(const std::optional<NearestRows>& nearest) {
+  return nearest && nearest->nearest_winner_has_fit() ? nearest : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
                                            const TunedGpu& gpu) {
-  const Kind kind = kind_of(wanted.problem);
   std::optional<NearestRows> nearest;
   const auto consider = [&](bool is_this_gpu) {
-    for (int index = 0; index < table.gpus.count; ++index) {
+    const auto counts = [&](int index) {
       const TunedGpu& known = table.gpus[index];
-      if (known.arch != gpu.arch || is_this(known, gpu) != is_this_gpu ||
-          !has_fits(table, kind, index)) {
-        continue;
-      }
-      const NearestRows rows(table, wanted, index);
-      if (!nearest || rows.nearest().distance < nearest->nearest().distance) {
-        nearest = rows;
-      }
-    }
+      return known.arch == gpu.arch && is_this(known, gpu) == is_this_gpu;
+    };
+    take_nearer(table, wanted, counts, nearest);
   };
   consider(true);
-  const bool is_far = nearest && nearest->nearest().step == Step::nearest;
-  if (!nearest || is_far) {
+  if (!nearest || nearest->nearest().step == Step::nearest) {
     consider(false);
   }
-  return nearest && nearest->nearest_winner_has_fit() ? nearest : std::nullopt;
+  return if_they_predict(nearest);
+}
+
+std::optional<NearestRows> other_predicting_rows(const Table& table, const Wanted& wanted,
+                                                 int gpu) {
+  std::optional<NearestRows> nearest;
+  const auto counts = [&](int index) {
+    return index != gpu && table.gpus[index].arch == table.gpus[gpu].arch;
+  };
+  take_nearer(table, wanted, counts, nearest);
+  return if_they_predict(nearest);
 }
 
 Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Step step) {

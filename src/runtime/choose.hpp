@@ -109,24 +109,30 @@ class FastestPredicted {
   static constexpr int kMost = kMostCandidates;
   static constexpr int kMostAlike = 3;
   static constexpr double kFarBehind = 0.3;  ///< as a share of the least time
+  static constexpr int kOfAnotherGpu = 2;
   struct Item {
     int configuration = -1;
-    double us = 0.0;
-    int like = -1;  ///< FitKey::like
+    double us = 0.0;  ///< on the GPU whose times predict it
+    int like = -1;    ///< FitKey::like
   };
 
   /// Whether add() would add it.
   [[nodiscard]] bool has_place_for(const Item& item) const;
   void add(const Item& item);
   [[nodiscard]] int count() const { return count_; }
-  /// How many of them may be the fastest, although the first is predicted to be: those with times
+  /// Keeps those that may be the fastest, although the first is predicted to be: those with times
   /// that are predicted to be at most kFarBehind longer.
-  [[nodiscard]] int count_near() const;
+  void keep_near();
+  /// Adds the first kOfAnotherGpu of those that another GPU's times predict and that are not among
+  /// these, behind them: where there are many, in place of the last kOfAnotherGpu.
+  void append(const FastestPredicted& others);
   [[nodiscard]] const Item& operator[](int i) const { return items_[static_cast<std::size_t>(i)]; }
 
  private:
   /// The place of the slowest of those that share the item's fit, if they are kMostAlike; else -1.
   [[nodiscard]] int place_of_slowest_alike(const Item& item) const;
+  /// Whether it is among the first `count`.
+  [[nodiscard]] bool has(int configuration, int count) const;
 
   std::array<Item, kMost> items_;
   int count_ = 0;
@@ -141,7 +147,7 @@ struct Choice {
   Distance distance;           ///< from the row; if it was predicted, from the nearest one
   double predicted_us = 0.0;   ///< 0: it was not predicted
   int predicting_gpu = -1;     ///< index of the GPU whose times predicted it; -1: it was not
-  FastestPredicted fastest{};  ///< the choice first; none, if it was not predicted
+  FastestPredicted fastest{};  ///< to be tried, the choice first; none, if it was not predicted
 };
 
 /// Chooses the best eligible configuration of a row. `eligible(configuration)` says whether a
@@ -204,6 +210,8 @@ class NearestRows {
 /// nothing if no GPU has times of the problem's kind, or the winner of the nearest row has no fit.
 std::optional<NearestRows> predicting_rows(const Table& table, const Wanted& wanted,
                                            const TunedGpu& gpu);
+/// Those of the nearest other GPU of the architecture, likewise. gpu: the index of the first one
+std::optional<NearestRows> other_predicting_rows(const Table& table, const Wanted& wanted, int gpu);
 
 /// Calls `use(configuration, us)` for each configuration whose time on the problem these rows
 /// predict: those that combine what is among the fastest on the nearest rows (NearestRows::have()),
@@ -227,26 +235,41 @@ void for_each_predicted(const Table& table, const Problem& problem, const Neares
   }
 }
 
-/// Chooses the configuration with the least predicted time. Asks whether a configuration can be
-/// used only if it would be among the fastest.
+/// Returns the configurations with the least times that these rows predict, of those that may be
+/// the fastest. Asks whether a configuration can be used only if it would be among them.
+template <typename Eligible, typename FindTime>
+FastestPredicted fastest_predicted(const Table& table, const Problem& problem,
+                                   const NearestRows& nearest, Eligible& eligible,
+                                   FindTime& find_time) {
+  FastestPredicted fastest;
+  for_each_predicted(table, problem, nearest, find_time, [&](int configuration, double us) {
+    const FastestPredicted::Item item{configuration, us, table.fit_keys[configuration].like};
+    if (fastest.has_place_for(item) && eligible(configuration)) {
+      fastest.add(item);
+    }
+  });
+  fastest.keep_near();
+  return fastest;
+}
+
+/// Chooses the configuration with the least predicted time. Of those to be tried, the last are what
+/// another GPU's times predict: where the first one's rows are few, these know others.
 template <typename Eligible, typename FindTime>
 Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                         Eligible& eligible, FindTime& find_time) {
   Choice choice;
   if (const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu)) {
-    for_each_predicted(
-        table, wanted.problem, *nearest, find_time, [&](int configuration, double us) {
-          const FastestPredicted::Item item{configuration, us, table.fit_keys[configuration].like};
-          if (choice.fastest.has_place_for(item) && eligible(configuration)) {
-            choice.fastest.add(item);
-          }
-        });
+    choice.fastest = fastest_predicted(table, wanted.problem, *nearest, eligible, find_time);
     if (choice.fastest.count() > 0) {
       choice.step = Step::predicted;
       choice.configuration = choice.fastest[0].configuration;
       choice.predicted_us = choice.fastest[0].us;
       choice.distance = nearest->nearest().distance;
       choice.predicting_gpu = nearest->gpu();
+      if (const auto others = other_predicting_rows(table, wanted, nearest->gpu())) {
+        choice.fastest.append(
+            fastest_predicted(table, wanted.problem, *others, eligible, find_time));
+      }
     }
   }
   return choice;

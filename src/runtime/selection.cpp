@@ -285,7 +285,7 @@ Selections selections_for(const Problem& problem, const Request& request, int mo
   const Untuned is_untuned = untuned(kTable, asked.wanted, asked.gpu, choice.step);
   found.items[0] = selection_of(choice, ask(choice.configuration, request), is_untuned,
                                 asked.like.has_seq_lens_kv);
-  for (int i = 1; i < std::min(most, choice.fastest.count_near()); ++i) {
+  for (int i = 1; i < std::min(most, choice.fastest.count()); ++i) {
     choice.configuration = choice.fastest[i].configuration;
     choice.predicted_us = choice.fastest[i].us;
     found.items[static_cast<std::size_t>(found.count++)] = selection_of(

@@ -111,6 +111,11 @@ class PredictingRows : public testing::Test {
     return rows ? std::optional(rows->gpu()) : std::nullopt;
   }
 
+  [[nodiscard]] std::optional<int> other_gpu_for(const Problem& problem, int gpu) const {
+    const auto rows = other_predicting_rows(table_, {problem, false}, gpu);
+    return rows ? std::optional(rows->gpu()) : std::nullopt;
+  }
+
   static constexpr TunedGpu kGpus[] = {
       {"GPU A", 90, 132}, {"GPU B", 90, 132}, {"another", 100, 148}};
 
@@ -146,22 +151,43 @@ TEST_F(PredictingRows, AreNoneNearAWinnerWithoutAFit) {
   EXPECT_EQ(gpu_for(prompt(8, 900), kGpus[0]), std::nullopt);
 }
 
+TEST_F(PredictingRows, OfTheOtherGpuAreOfThoseOfItsArchitecture) {
+  EXPECT_EQ(other_gpu_for(prompt(8, 3000), 0), 1);
+  EXPECT_EQ(other_gpu_for(prompt(8, 3000), 1), 0);
+  EXPECT_EQ(other_gpu_for(prompt(8, 900), 1), std::nullopt) << "the winner has no fit";
+  EXPECT_EQ(other_gpu_for(prompt(8, 3000), 2), std::nullopt);
+}
+
 TEST_F(PredictingRows, OfFewQueriesAreChosenAlike) {
   EXPECT_EQ(gpu_for(decoding(8, 700), kGpus[0]), 0);
   EXPECT_EQ(gpu_for(decoding(8, 65536), kGpus[0]), 1);
 }
 
-/// The configurations that are kept of these, in order.
-std::vector<int> fastest_of(const std::vector<FastestPredicted::Item>& items) {
+using Items = std::vector<FastestPredicted::Item>;
+
+FastestPredicted kept(const Items& items) {
   FastestPredicted fastest;
   for (const FastestPredicted::Item& item : items) {
     fastest.add(item);
   }
+  return fastest;
+}
+
+/// Their configurations, in order.
+std::vector<int> configurations_of(const FastestPredicted& fastest) {
   std::vector<int> configurations;
   for (int i = 0; i < fastest.count(); ++i) {
     configurations.push_back(fastest[i].configuration);
   }
   return configurations;
+}
+
+std::vector<int> fastest_of(const Items& items) { return configurations_of(kept(items)); }
+
+std::vector<int> fastest_of_two(const Items& items, const Items& of_another_gpu) {
+  FastestPredicted fastest = kept(items);
+  fastest.append(kept(of_another_gpu));
+  return configurations_of(fastest);
 }
 
 TEST(FastestPredicted, AreInTheOrderOfTheirTimes) {
@@ -181,14 +207,32 @@ TEST(FastestPredicted, AreAFew) {
   EXPECT_EQ(found.back(), 40 - FastestPredicted::kMost);
 }
 
+TEST(FastestPredicted, EndWithTwoThatAnotherGpusTimesPredict) {
+  EXPECT_EQ(fastest_of_two({{0, 1.0, 0}, {1, 2.0, 1}},
+                           {{1, 5.0, 1}, {2, 6.0, 2}, {3, 7.0, 3}, {4, 8.0, 4}}),
+            (std::vector{0, 1, 2, 3}))
+      << "one is among the first";
+  std::vector<FastestPredicted::Item> many;
+  for (int i = 0; i < FastestPredicted::kMost; ++i) {
+    many.push_back({i, 1.0 + 0.01 * i, i});
+  }
+  EXPECT_EQ(fastest_of_two(many, {{90, 5.0, 90}, {11, 6.0, 11}, {91, 7.0, 91}}),
+            (std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 90, 11}))
+      << "in place of the last ones";
+  EXPECT_EQ(fastest_of_two(many, {{11, 5.0, 11}}), (std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11}));
+  EXPECT_EQ(fastest_of_two(many, {{9, 5.0, 9}}), fastest_of(many));
+}
+
 TEST(FastestPredicted, AreNearIfTheyMayBeTheFastest) {
   FastestPredicted fastest;
-  EXPECT_EQ(fastest.count_near(), 0);
+  fastest.keep_near();
+  EXPECT_EQ(fastest.count(), 0);
   for (const auto& [configuration, us] : {std::pair{0, 13.1}, {1, 10.0}, {2, 12.9}, {3, 20.0}}) {
     fastest.add({configuration, us, configuration});
   }
   EXPECT_EQ(fastest.count(), 4);
-  EXPECT_EQ(fastest.count_near(), 2) << "within 30 %";
+  fastest.keep_near();
+  EXPECT_EQ(fastest.count(), 2) << "within 30 %";
 }
 
 TEST(FastestPredicted, DoTheSameOnlyOnce) {
