@@ -25,10 +25,6 @@ using runtime::TimeFit;
 /// A GPU, and a kernel_kind().
 using Group = std::pair<GpuModel, runtime::Kind>;
 
-runtime::Kind kind_of(const TunedProblem& row) {
-  return runtime::kind_of(runtime_problem(row.problem));
-}
-
 Group group_of(const TunedProblem& row) { return {row.gpu, kernel_kind(row)}; }
 
 using Rows = std::vector<const TunedProblem*>;

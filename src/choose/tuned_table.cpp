@@ -148,9 +148,11 @@ runtime::List<Item> list_of(const std::vector<Item>& items) {
 
 }  // namespace
 
-runtime::Kind kernel_kind(const TunedProblem& row) {
-  return kernel_kind(runtime::kind_of(runtime_problem(row.problem)));
+runtime::Kind kind_of(const TunedProblem& row) {
+  return runtime::kind_of(runtime_problem(row.problem));
 }
+
+runtime::Kind kernel_kind(const TunedProblem& row) { return kernel_kind(kind_of(row)); }
 
 runtime::Kind kernel_kind(const runtime::Kind& kind) {
   runtime::Kind alike = runtime::without_masks(kind);
@@ -205,7 +207,7 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   replace_defaults(default_key(left_out), rest);
   std::set<std::pair<GpuModel, runtime::Kind>> tuned;
   for (const TunedProblem& other : rest.problems) {
-    tuned.emplace(other.gpu, runtime::kind_of(runtime_problem(other.problem)));
+    tuned.emplace(other.gpu, kind_of(other));
   }
   rest.fits = filtered(table.fits, [&](const FittedTime& fitted) {
     return fitted.gpu != left_out.gpu && tuned.contains({fitted.gpu, fitted.kind});

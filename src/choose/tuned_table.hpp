@@ -143,6 +143,7 @@ struct TunedTable {
 /// first in configuration order. Fits the times.
 void finish_table(TunedTable& table);
 
+[[nodiscard]] fatune_attention::detail::Kind kind_of(const TunedProblem& row);
 /// A kind of problems without its masks and its element type.
 [[nodiscard]] fatune_attention::detail::Kind kernel_kind(
     const fatune_attention::detail::Kind& kind);

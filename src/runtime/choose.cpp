@@ -510,7 +510,7 @@ bool FastestPredicted::has(int configuration, int count) const {
 }
 
 void FastestPredicted::append(const FastestPredicted& others) {
-  const int own = std::min(count_, kMost - kOfAnotherGpu);
+  const int own = place_of_others();
   int added = 0;
   for (int i = 0; i < others.count() && added < kOfAnotherGpu; ++i) {
     if (!has(others[i].configuration, own)) {

@@ -3,6 +3,7 @@
 // Chooses a configuration for a problem on a GPU from those that were tuned, and tells whether any
 // measured time says something about the problem. Allocates nothing.
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <optional>
@@ -124,8 +125,10 @@ class FastestPredicted {
   /// that are predicted to be at most kFarBehind longer.
   void keep_near();
   /// Adds the first kOfAnotherGpu of those that another GPU's times predict and that are not among
-  /// these, behind them: where there are many, in place of the last kOfAnotherGpu.
+  /// these, from place_of_others() on.
   void append(const FastestPredicted& others);
+  /// Behind these or, where there are many, the place of the first of the last kOfAnotherGpu.
+  [[nodiscard]] int place_of_others() const { return std::min(count_, kMost - kOfAnotherGpu); }
   [[nodiscard]] const Item& operator[](int i) const { return items_[static_cast<std::size_t>(i)]; }
 
  private:
@@ -253,10 +256,11 @@ FastestPredicted fastest_predicted(const Table& table, const Problem& problem,
 }
 
 /// Chooses the configuration with the least predicted time. Of those to be tried, the last are what
-/// another GPU's times predict: where the first one's rows are few, these know others.
+/// another GPU's times predict: where the first one's rows are few, these know others. most: as
+/// choose() has it
 template <typename Eligible, typename FindTime>
 Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
-                        Eligible& eligible, FindTime& find_time) {
+                        Eligible& eligible, FindTime& find_time, int most) {
   Choice choice;
   if (const std::optional<NearestRows> nearest = predicting_rows(table, wanted, gpu)) {
     choice.fastest = fastest_predicted(table, wanted.problem, *nearest, eligible, find_time);
@@ -266,7 +270,10 @@ Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu
       choice.predicted_us = choice.fastest[0].us;
       choice.distance = nearest->nearest().distance;
       choice.predicting_gpu = nearest->gpu();
-      if (const auto others = other_predicting_rows(table, wanted, nearest->gpu())) {
+      const auto others = most > choice.fastest.place_of_others()
+                              ? other_predicting_rows(table, wanted, nearest->gpu())
+                              : std::nullopt;
+      if (others) {
         choice.fastest.append(
             fastest_predicted(table, wanted.problem, *others, eligible, find_time));
       }
@@ -277,17 +284,18 @@ Choice choose_predicted(const Table& table, const Wanted& wanted, const TunedGpu
 
 /// Chooses the best eligible configuration of the problem's own row, else the one with the least
 /// predicted time, else the best one of the nearest row. Rows without an eligible configuration are
-/// skipped. If there is no row, a default is chosen.
+/// skipped. If there is no row, a default is chosen. most: how many configurations will be tried at
+/// most; Choice::fastest may lack those behind
 template <typename Eligible, typename FindTime>
 Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible,
-              FindTime find_time) {
+              FindTime find_time, int most = FastestPredicted::kMost) {
   Choice choice;
   std::optional<NearRow> near = own_row(table, wanted, gpu);
   if (near) {
     choice = best_of_row(table, *near, eligible);
   }
   if (choice.configuration < 0) {
-    choice = choose_predicted(table, wanted, gpu, eligible, find_time);
+    choice = choose_predicted(table, wanted, gpu, eligible, find_time, most);
   }
   while (choice.configuration < 0 &&
          (near = next_near_row(table, wanted, gpu, near ? &*near : nullptr))) {

@@ -276,7 +276,8 @@ Selections selections_for(const Problem& problem, const Request& request, int mo
   Questions questions{request};
   Choice choice = choose(
       kTable, asked.wanted, asked.gpu, [&](int configuration) { return questions(configuration); },
-      [&](int configuration, ModelTime& time) { return find_time(configuration, request, time); });
+      [&](int configuration, ModelTime& time) { return find_time(configuration, request, time); },
+      most);
   Selections found;
   if (choice.configuration < 0) {
     found.items[0] = refused(questions.first_refusal);

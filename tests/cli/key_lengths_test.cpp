@@ -144,6 +144,16 @@ TEST_F(KeyLengths, ArePredictedFromTheRowsOfFullSequences) {
   EXPECT_EQ(with_lengths["expected_regret_percent"], nullptr);
 }
 
+TEST_F(KeyLengths, AreRefusedIfNoTunedConfigurationTakesThem) {
+  use_gpu_that_never_runs_kernels();
+  expect_ok(fatune({"run", "--config", kConfig, "--repeats", "2", "--warmup", "0", "-q", "--seq",
+                    "256", "--best", path("best.json")}));
+  const ProcessResult refused =
+      fatune({"predict", "--seq", "256", "--seq-kv-lens", "4,5", "--best", path("best.json")});
+  EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+  EXPECT_THAT(refused.out, HasSubstr("takes no lengths of keys"));
+}
+
 TEST_F(KeyLengths, HaveTheFamiliesOfTheTableThatTakeThem) {
   const std::vector<std::string> predict =
       with({"predict", "--format", "json"},

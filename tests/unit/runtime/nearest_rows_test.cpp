@@ -116,6 +116,20 @@ class PredictingRows : public testing::Test {
     return rows ? std::optional(rows->gpu()) : std::nullopt;
   }
 
+  /// How many times are predicted to choose on GPU A, if so many configurations may be tried.
+  [[nodiscard]] int predictions_for(const Problem& problem, int most) const {
+    int predictions = 0;
+    choose(
+        table_, {problem, false}, kGpus[0], [](int) { return true; },
+        [&](int, ModelTime& time) {
+          ++predictions;
+          time.clocks = 1.0;
+          return true;
+        },
+        most);
+    return predictions;
+  }
+
   static constexpr TunedGpu kGpus[] = {
       {"GPU A", 90, 132}, {"GPU B", 90, 132}, {"another", 100, 148}};
 
@@ -156,6 +170,11 @@ TEST_F(PredictingRows, OfTheOtherGpuAreOfThoseOfItsArchitecture) {
   EXPECT_EQ(other_gpu_for(prompt(8, 3000), 1), 0);
   EXPECT_EQ(other_gpu_for(prompt(8, 900), 1), std::nullopt) << "the winner has no fit";
   EXPECT_EQ(other_gpu_for(prompt(8, 3000), 2), std::nullopt);
+}
+
+TEST_F(PredictingRows, OfTheOtherGpuAreAskedOnlyIfTheyAreTried) {
+  EXPECT_EQ(predictions_for(prompt(8, 3000), 1), 1);
+  EXPECT_EQ(predictions_for(prompt(8, 3000), 2), 2);
 }
 
 TEST_F(PredictingRows, OfFewQueriesAreChosenAlike) {
