@@ -325,6 +325,7 @@ LoopForest find_loops(const ControlFlow& flow) {
 std::optional<std::size_t> main_loop(const SassFunction& function, const ControlFlow& flow,
                                      const LoopForest& forest) {
   struct Weight {
+    std::size_t warpgroup = 0;  // each multiplies what tens of a warp's do
     std::size_t tensor = 0;
     int depth = 0;  // only where there are tensor instructions
     std::size_t all = 0;
@@ -337,6 +338,7 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
     }
     Weight& weight = weights[*forest.innermost[b]];
     for (const Instruction& instruction : instructions_of(function, flow.blocks[b])) {
+      weight.warpgroup += instruction.opcode().ends_with("GMMA") ? 1U : 0U;
       weight.tensor += class_of(instruction) == OpcodeClass::tensor ? 1U : 0U;
       ++weight.all;
     }
