@@ -58,8 +58,27 @@ __device__ __forceinline__ void raise_references(SoftmaxState& state, const floa
   }
 }
 
+// Turns the scores of row h, among a step's first kKeys keys, into probabilities in place. Returns
+// their sum over this thread's columns.
+// units: s: raw scores, masked ones minus infinity
+template <int kKeys, typename S>
+__device__ __forceinline__ float exponentiate(float (&s)[S::kScores], int h,
+                                              const SoftmaxState& state, float scale_log2) {
+  const float bias = state.reference[h] * scale_log2;
+  float even = 0.0f;
+  float odd = 0.0f;
+#pragma unroll
+  for (int i = 2 * h; i < kKeys / 2; i += 4) {
+    s[i] = ex2_approx_ftz(fmaf(s[i], scale_log2, -bias));
+    s[i + 1] = ex2_approx_ftz(fmaf(s[i + 1], scale_log2, -bias));
+    even += s[i];
+    odd += s[i + 1];
+  }
+  return even + odd;
+}
+
 // Turns scores of a step's first kKeys keys into probabilities in place, and adds to the row sums.
-// units:   s: raw scores, masked ones minus infinity
+// units:   as exponentiate
 // threads: one warp, converged
 template <int kKeys, typename S>
 __device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxState& state,
@@ -76,19 +95,28 @@ __device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxS
   }
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    const float bias = state.reference[h] * scale_log2;
-    float even = 0.0f;
-    float odd = 0.0f;
-#pragma unroll
-    for (int i = 2 * h; i < kKeys / 2; i += 4) {
-      s[i] = ex2_approx_ftz(fmaf(s[i], scale_log2, -bias));
-      s[i + 1] = ex2_approx_ftz(fmaf(s[i + 1], scale_log2, -bias));
-      even += s[i];
-      odd += s[i + 1];
-    }
-    state.sum[h] += even + odd;
+    state.sum[h] += exponentiate<kKeys, S>(s, h, state, scale_log2);
   }
   return rescale;
+}
+
+// The same without a look at the maxima: references stay what they are. A probability that fp16
+// may not hold makes a sum too great. Then this returns false for the whole warp, and `state` is as
+// before: call softmax_step with the scores, which are lost.
+// units:   as exponentiate
+// threads: one warp, converged
+template <int kKeys, typename S>
+__device__ __forceinline__ bool softmax_step_without_max(float (&s)[S::kScores],
+                                                         SoftmaxState& state, float scale_log2) {
+  constexpr float kMost = 0x1p14f;
+  const float sum[2] = {exponentiate<kKeys, S>(s, 0, state, scale_log2),
+                        exponentiate<kKeys, S>(s, 1, state, scale_log2)};
+  if (__any_sync(0xffffffffu, !(sum[0] <= kMost && sum[1] <= kMost))) {
+    return false;
+  }
+  state.sum[0] += sum[0];
+  state.sum[1] += sum[1];
+  return true;
 }
 
 template <typename S>

@@ -23,6 +23,7 @@ struct HopperForwardConfig {
   bool short_first;    // the step with the last keys has only those keys, else BLOCK_N
   bool split_tail;     // the tiles that would leave a wave unfilled are split over all blocks
   bool pack_gqa;       // a tile has the heads of a group, of fewer queries, else one head
+  bool skip_max;       // steps without masks check sums of probabilities, and take no maxima
 };
 
 #ifndef FATUNE_PACKED
@@ -107,6 +108,7 @@ struct Shape {
   static constexpr int kPanels = (kHeadDim + kPanelColumns - 1) / kPanelColumns;  // of Q and K
   // Enumerators leave no trace in the cubin, static members do: with the former, kernels whose
   // dimensions are alike are what they were.
+  enum Flag : bool { kSkipMax = kConfig.skip_max };
   enum Extent : int {
     kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim,                // of V and O
     kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V and O
@@ -144,6 +146,7 @@ struct Shape {
   static_assert(!kSplitTail || !kConfig.short_first, "a part may begin with any step of its tile");
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
+  static_assert(!kSkipMax || (kOverlap && kLazyRescale), "the first step takes its maxima");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
   static_assert(!(kPacked || kKeyLengths) ||
                     (kCluster == 1 && !kConfig.split_tail && kShortKeys == 0),

@@ -17,6 +17,7 @@
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/split_output.cuh"
 #include "flash_sm90/tile_schedule.cuh"
+#include "flash_sm90/warp_scores.cuh"
 
 // threads: one warpgroup, converged, in every function
 template <typename S>
@@ -182,6 +183,10 @@ class Consumer {
   __device__ __forceinline__ void await_scores() {
     wgmma_wait<kPending>();
     after_wait(s_);
+    release_key();
+  }
+
+  __device__ __forceinline__ void release_key() {
     release(Plan::full_k(k_.index()));
     k_.advance();
   }
@@ -236,8 +241,7 @@ class Consumer {
   // Waits for the buffers of a step, and frees them.
   __device__ __forceinline__ void skip_step() {
     mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
-    release(Plan::full_k(k_.index()));
-    k_.advance();
+    release_key();
     mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());
     release(Plan::full_v(v_.index()));
     v_.advance();
@@ -266,6 +270,11 @@ class Consumer {
     }
     skip_steps(tile.last_step - tile.first_step + (S::kOverlap ? 0 : 1));
     leave_slot();
+  }
+
+  __device__ __forceinline__ bool is_masked(int step) const {
+    return (kCausal || kWindow > 0 || kRaggedKv) &&
+           step_is_masked<S::kBlockN, S>(step, first_row_ + keys() - queries(), keys());
   }
 
   // Caps and masks the scores of a step's first kKeys keys.
@@ -330,12 +339,42 @@ class Consumer {
     start_scores<S::kBlockN>();
     start_output<kKeysBefore>(step + 1 == steps.last ? 0 : 1);
     pass_turn();
-    await_scores<1>();
-    mask<S::kBlockN>(step);
-    const Rescale rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
-    await_output(step + 1);
-    rescale_output<S>(o_, rescale);
+    if constexpr (S::kSkipMax) {
+      softmax_by_sums(step);
+    } else {
+      await_scores<1>();
+      mask<S::kBlockN>(step);
+      const Rescale rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+      await_output(step + 1);
+      rescale_output<S>(o_, rescale);
+    }
     pack<S::kBlockN>(step);
+  }
+
+  // The second half of overlapped_step, with maxima only where something is masked. K stays until
+  // the sums are known: a warp whose sums are too great computes its scores again.
+  __device__ __forceinline__ void softmax_by_sums(int step) {
+    wgmma_wait<1>();
+    after_wait(s_);
+    Rescale rescale{false, {1.0f, 1.0f}};
+    bool done = true;
+    if (is_masked(step)) {
+      mask<S::kBlockN>(step);
+      rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+    } else {
+      cap_scores<S::kBlockN / 2>(s_, work_);
+      dump_.template scores<S::kBlockN>(s_, step, scale_log2_);
+      done = softmax_step_without_max<S::kBlockN, S>(s_, state_, scale_log2_);
+    }
+    await_output(step + 1);
+    if (!done) {
+      warp_scores<S>(s_, smem_ + Plan::query(q_.index(), group_), smem_ + Plan::key(k_.index()),
+                     warp_, lane_);
+      cap_scores<S::kBlockN / 2>(s_, work_);
+      rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+    }
+    rescale_output<S>(o_, rescale);
+    release_key();
   }
 
   // Computes O += P V of the last step.

@@ -140,6 +140,20 @@ TEST_F(BrokenHopper, RowsThatNoQueryFillsMustBeCleared) {
   EXPECT_THAT(source_lines(first["source"]), HasSubstr("wgmma_shared<"));
 }
 
+TEST_F(BrokenHopper, SumsWithoutMaximaMustBeCheckedAndTheirScoresComputedAgain) {
+  const auto outcome = [this](const std::string& mistake, ExitCode expected) {
+    const std::string config = "(ws_pp, FP16, 64, 128, 32, 2, 8, 2, " + mistake +
+                               "): overlap+lazy+slots_1+cluster_1+skip_max";
+    const json report = fatune_json({"emulate", "--kernel-dir", kBrokenHopper, "--config", config,
+                                     "--seq", "150", "--heads", "1", "--format", "json"},
+                                    expected);
+    return report["configs"][0]["outcome"].get<std::string>();
+  };
+  EXPECT_EQ(outcome("none", ExitCode::ok), "right");
+  EXPECT_EQ(outcome("unchecked_sums", ExitCode::failed_outcomes), "wrong_result");
+  EXPECT_EQ(outcome("rows_of_first_warp", ExitCode::failed_outcomes), "flagged");
+}
+
 TEST_F(BrokenHopper, KeysPastTheEndAreNamedByDebug) {
   EXPECT_EQ(emulated("tail_mask", ExitCode::failed_outcomes)["outcome"], "wrong_result");
   const ProcessResult debug =

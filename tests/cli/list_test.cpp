@@ -85,7 +85,7 @@ TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
       HasSubstr(
           "invalid\ntried on each problem, or with --seq: "
           "registers-fit-beside-two-warps, packed-tiles-alone, pages-in-small-boxes, "
-          "nothing-packed, keys-padded, short-saves-little, last-step-padded, split-saves-little, "
+          "nothing-packed, sums-cost-less, maxima-cost-less, keys-padded, short-saves-little, last-step-padded, split-saves-little, "
           "waves-unfilled\n"));
   auto with_length = list;
   with_length.insert(with_length.end(), {"--seq", "512", "--format", "json"});

@@ -24,7 +24,7 @@ def compared(fatune, script, recorded, space, family="flash_sm90"):
 
 def main():
     fatune, script, h100_times, h200_results, h200_space, h100_decode_times = sys.argv[1:]
-    for recorded, space, problems in ((h100_times, "tune", 13), (h200_results, h200_space, 2)):
+    for recorded, space, problems in ((h100_times, "tune_wide", 12), (h200_results, h200_space, 2)):
         rows = compared(fatune, script, recorded, space)
         assert len(rows) == problems, rows
         for problem, (correlation, behind) in rows.items():

@@ -7,6 +7,7 @@
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
+#include "flash_sm90/warp_scores.cuh"
 
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_memory.cuh"
@@ -28,7 +29,9 @@ enum Mistake {  // values as in family.json
   kUnpaddedBytes,      // the producer expects the rows' own bytes, without the zeros behind them
   kUnclippedRows,      // rows of the tensor maps fill the panels, so TMA goes on past their end
   kRowsAsQueries,      // with pack_gqa, the mask takes a thread's first row for a query of its own
-  kDirtyRows           // with pack_gqa, rows of Q that no query fills are not cleared
+  kDirtyRows,          // with pack_gqa, rows of Q that no query fills are not cleared
+  kUncheckedSums,      // with skip_max, sums that are too great are taken for good
+  kRowsOfFirstWarp     // with skip_max, all warps compute the first one's scores again
 };
 constexpr Mistake kMistake = static_cast<Mistake>(FATUNE_MISTAKE);
 
@@ -128,6 +131,22 @@ __device__ __forceinline__ void broken_st_shared_16(unsigned shared, uint4 v) {
   }
 }
 
+// shape, threads: as softmax_step_without_max
+template <int kKeys, typename S>
+__device__ __forceinline__ bool broken_softmax_step_without_max(float (&s)[S::kScores],
+                                                                SoftmaxState& state,
+                                                                float scale_log2) {
+  const bool done = softmax_step_without_max<kKeys, S>(s, state, scale_log2);
+  return done || kMistake == kUncheckedSums;
+}
+
+// shape, threads: as warp_scores
+template <typename S>
+__device__ __forceinline__ void broken_warp_scores(float (&s)[S::kScores], unsigned query,
+                                                   unsigned key, int warp, int lane) {
+  warp_scores<S>(s, query, key, kMistake == kRowsOfFirstWarp ? 0 : warp, lane);
+}
+
 #define Ring BrokenRing
 #define mbarrier_wait(barrier, parity) broken_wait<Plan>(smem_, barrier, parity)
 #define wgmma_fence broken_wgmma_fence
@@ -139,4 +158,6 @@ __device__ __forceinline__ void broken_st_shared_16(unsigned shared, uint4 v) {
 #define step_is_masked broken_step_is_masked
 #define query_of broken_query_of
 #define st_shared_16 broken_st_shared_16
+#define softmax_step_without_max broken_softmax_step_without_max
+#define warp_scores broken_warp_scores
 #include "flash_sm90/flash_forward.cu"

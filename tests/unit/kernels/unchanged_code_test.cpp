@@ -1,5 +1,7 @@
 // Compares a hash of the machine code of configurations with the recorded one. Code that a kernel
 // gains for other problems must not change it.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <fstream>
 #include <ostream>
@@ -87,10 +89,13 @@ CodeCase case_of(const FamilyCode& of, const Family& family, const Config& confi
           load_device_limits(files(), of.archs.at(index / 4 % of.archs.size()))};
 }
 
-/// Whether a configuration is for heads that share keys, which these problems have none of.
-bool packs_heads(const Family& family, const Config& config) {
-  const auto parameter = find_parameter(family, "pack_gqa");
-  return parameter && config.values.at(*parameter) != 0;
+/// Whether a configuration has a parameter that kernels came to have after this test: one for heads
+/// that share keys, which these problems have none of, or one whose code is new.
+bool is_new(const Family& family, const Config& config) {
+  return std::ranges::any_of(std::array{"pack_gqa", "skip_max"}, [&](const char* name) {
+    const auto parameter = find_parameter(family, name);
+    return parameter && config.values.at(*parameter) != 0;
+  });
 }
 
 std::vector<CodeCase> cases_of(const FamilyCode& of, const Family& family) {
@@ -98,7 +103,7 @@ std::vector<CodeCase> cases_of(const FamilyCode& of, const Family& family) {
   const Binding all{{DType::fp16, DType::bf16}, {64, 128}};
   for (const char* space : of.spaces) {
     std::vector<Config> kept = make_plan(family, load_space(files(), family, space), all).kept;
-    std::erase_if(kept, [&](const Config& config) { return packs_heads(family, config); });
+    std::erase_if(kept, [&](const Config& config) { return is_new(family, config); });
     for (std::size_t i = 0; i < kept.size(); i += of.every) {
       cases.push_back(case_of(of, family, kept[i], cases.size()));
     }
