@@ -80,13 +80,12 @@ TEST_F(List, AValueThatTheFamilyDoesNotKnowNamesThoseThatItKnows) {
 // emulate_hopper_test.cpp tests what these rules drop.
 TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
   const std::vector<std::string> list{"list", "--space", "hopper", "--dhead", "128"};
-  EXPECT_THAT(
-      fatune(list).out,
-      HasSubstr(
-          "invalid\ntried on each problem, or with --seq: "
-          "registers-fit-beside-two-warps, packed-tiles-alone, pages-in-small-boxes, "
-          "nothing-packed, sums-cost-less, maxima-cost-less, keys-padded, short-saves-little, last-step-padded, split-saves-little, "
-          "waves-unfilled\n"));
+  EXPECT_THAT(fatune(list).out,
+              HasSubstr("invalid\ntried on each problem, or with --seq: "
+                        "registers-fit-beside-two-warps, packed-tiles-alone, pages-in-small-boxes, "
+                        "nothing-packed, sums-cost-less, maxima-cost-less, keys-padded, "
+                        "short-saves-little, last-step-padded, split-saves-little, "
+                        "waves-unfilled\n"));
   auto with_length = list;
   with_length.insert(with_length.end(), {"--seq", "512", "--format", "json"});
   const ProcessResult result = fatune(with_length);

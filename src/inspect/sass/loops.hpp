@@ -62,9 +62,9 @@ struct LoopForest {
 [[nodiscard]] LoopForest find_loops(const ControlFlow& flow);
 
 /// The loop that the kernel spends its time in, as far as the code tells: the one with the most
-/// warpgroups' tensor instructions outside of its inner loops, else with the most warps'. Of equals it is the innermost (a persistent
-/// kernel has the first step of each tile in the outer loop). Without tensor instructions it is the
-/// one with the most instructions. Nothing without loops.
+/// warpgroups' tensor instructions outside of its inner loops, else with the most warps'. Of equals
+/// it is the innermost (a persistent kernel has the first step of each tile in the outer loop).
+/// Without tensor instructions it is the one with the most instructions. Nothing without loops.
 [[nodiscard]] std::optional<std::size_t> main_loop(const SassFunction& function,
                                                    const ControlFlow& flow,
                                                    const LoopForest& forest);
