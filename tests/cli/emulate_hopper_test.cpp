@@ -308,6 +308,16 @@ TEST_F(HopperSpace, MaximaAreSkippedWhereThatPays) {
     EXPECT_FALSE(keeps(kept, "+skip_max")) << d_head << problem;
     EXPECT_TRUE(rules(kept).contains("maxima-cost-less")) << d_head << problem;
   }
+  // Where it pays, its opposite is tried with the tiles that win with maxima alone.
+  const json pays = list("128", {"--seq", "4096"});
+  EXPECT_TRUE(rules(pays).contains("sums-cost-less"));
+  for (const json& kept : pays["kept"]) {
+    const std::string config = kept["config"];
+    EXPECT_TRUE(config.find(", 128, 128, 112, 2, 8, 2): overlap") == std::string::npos ||
+                config.ends_with("+skip_max"))
+        << config;
+  }
+  EXPECT_TRUE(keeps(pays, "192, 80, 3, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+short"));
 }
 
 TEST_F(HopperSpace, TilesAreSplitWhereTheirWavesLeaveSmsIdle) {

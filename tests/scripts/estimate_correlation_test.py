@@ -1,6 +1,6 @@
 """Tests that the estimate before compilation orders configurations as the recorded GPUs do.
 
-estimate_correlation_test.py FATUNE ESTIMATE_CORRELATION H100_TIMES H200_RESULTS H200_SPACE H100_DECODE_TIMES
+estimate_correlation_test.py FATUNE ESTIMATE_CORRELATION H100_TIMES H100_SPACE H200_RESULTS H200_SPACE H100_DECODE_TIMES
 """
 import re
 import statistics
@@ -23,8 +23,8 @@ def compared(fatune, script, recorded, space, family="flash_sm90"):
 
 
 def main():
-    fatune, script, h100_times, h200_results, h200_space, h100_decode_times = sys.argv[1:]
-    for recorded, space, problems in ((h100_times, "tune_wide", 12), (h200_results, h200_space, 2)):
+    fatune, script, h100_times, h100_space, h200_results, h200_space, h100_decode_times = sys.argv[1:]
+    for recorded, space, problems in ((h100_times, h100_space, 12), (h200_results, h200_space, 2)):
         rows = compared(fatune, script, recorded, space)
         assert len(rows) == problems, rows
         for problem, (correlation, behind) in rows.items():
