@@ -1,10 +1,23 @@
 """What comparisons with peers do before they measure: the peers that are installed, and where figures come from."""
+import argparse
 import datetime
+import math
 import pathlib
 import platform
 import sys
 
 import peer_kernels
+
+
+def seconds(text):
+    """Reads a duration on the command line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value
 
 
 def add_options(parser):
@@ -14,6 +27,11 @@ def add_options(parser):
     parser.add_argument("--peers", metavar="LIST", help="some of " + ",".join(peer_kernels.FINDERS))
     parser.add_argument("--flash4-kernels", metavar="DIR",
                         help="times fa4's kernels that build_flash4_kernels compiled into DIR")
+    parser.add_argument("--turn", type=seconds, metavar="SECONDS",
+                        help="each sample is the median of launches back to back for so long, without the first "
+                        "third, in place of one cold launch: for long problems at the power cap, where a kernel that "
+                        "draws less power has a higher clock. The L2 is warm for problems that fit it. Launches must "
+                        "take longer than the host needs to queue them")
     parser.add_argument("--format", choices=("table", "md"), default="table")
 
 

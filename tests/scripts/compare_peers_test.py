@@ -57,11 +57,22 @@ class ComparePeers(FolderTest):
             self.assertAlmostEqual(row["candidates"][row["best"]]["median_ms"], 0.1)
             self.assertAlmostEqual(row["peers"]["fa2"]["median_ms"], 0.2)
             self.assertEqual((row["rounds"], row["sm_clock_mhz"]), (4, 1755))
+        self.assertIsNone(written["turn_s"])
         self.assertAlmostEqual(written["summary"]["cudnn"]["least"], 0.5)
         lines = done.stdout.splitlines()
         self.assertIn("b1 s256 h4 d64 FP16 causal kv_heads=2", lines[3])
         self.assertTrue(lines[-1].startswith("3 problems; /fa2: geometric mean 2.000, least 2.000"), lines[-1])
         self.assertIn("triton is left out, it is not installed", done.stderr)
+
+    def test_each_contender_may_have_turns_of_its_own(self):
+        figures = self.folder / "figures.json"
+        done = self.compare("--best", self.best("a.json", (problem(), SM80)), "--turn", "0.02", "--json", str(figures))
+        written = json.loads(figures.read_text(encoding="utf-8"))
+        row, = written["rows"]
+        self.assertEqual((written["turn_s"], row["rounds"], row["sm_clock_mhz"]), (0.02, 4, 1755))
+        self.assertAlmostEqual(row["candidates"][SM80]["median_ms"], 0.1)
+        self.assertAlmostEqual(row["peers"]["fa2"]["median_ms"], 0.2)
+        self.assertIn("medians of turns of 0.02 s", done.stdout)
 
     def test_of_several_winners_of_a_problem_all_run(self):
         first, second = self.best("a.json", (problem(), SM80)), self.best("b.json", (problem(), SM90))
@@ -154,6 +165,12 @@ class ComparePeers(FolderTest):
             self.assertIn(message, done.stderr)
         done = self.compare("--best", file, "--peers", "fa2", "--flash4-kernels", str(self.folder), code=2)
         self.assertIn("--peers leaves fa4 out", done.stderr)
+
+    def test_durations_are_numbers_above_0(self):
+        for option in ("--turn", "--budget"):
+            for value in ("0", "-1", "long", "nan", "inf"):
+                done = self.compare("--best", "a.json", f"{option}={value}", code=2)
+                self.assertIn(f"argument {option}: '{value}' is no number of seconds above 0", done.stderr)
 
 
 if __name__ == "__main__":

@@ -348,6 +348,8 @@ class CompareProblems(FolderTest):
         done = self.compare("--problems", "table:3", "--peers", "fa2", "--resume", "--time-limit", "1e-9")
         self.assertIn("stopped after 1 of 3 problems: --time-limit 1e-09", done.stderr)
         self.assertIn("/fa2, 1 problems", done.stdout)
+        done = self.compare("--problems", "table:3", "--peers", "fa2", "--resume", "--turn", "0.01", code=1)
+        self.assertIn("its --turn is None", done.stderr)
         self.compare("--problems", "table:3", "--peers", "fa2", "--resume")
         self.assertEqual(len(self.written()["rows"]), 3)
 

@@ -122,6 +122,9 @@ class _Event:
     def query(self):
         return not cuda.is_late
 
+    def synchronize(self):
+        _synchronize()
+
     def elapsed_time(self, end):
         return end.at_ms - self.at_ms
 
