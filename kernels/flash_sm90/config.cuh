@@ -24,6 +24,7 @@ struct HopperForwardConfig {
   bool split_tail;     // the tiles that would leave a wave unfilled are split over all blocks
   bool pack_gqa;       // a tile has the heads of a group, of fewer queries, else one head
   bool skip_max;       // steps without masks check sums of probabilities, and take no maxima
+  bool spare_slot;     // one consumer's Q of the next tile is loaded early; they take turns
 };
 
 #ifndef FATUNE_PACKED
@@ -108,7 +109,7 @@ struct Shape {
   static constexpr int kPanels = (kHeadDim + kPanelColumns - 1) / kPanelColumns;  // of Q and K
   // Enumerators leave no trace in the cubin, static members do: with the former, kernels whose
   // dimensions are alike are what they were.
-  enum Flag : bool { kSkipMax = kConfig.skip_max };
+  enum Flag : bool { kSkipMax = kConfig.skip_max, kSpareSlot = kConfig.spare_slot };
   enum Extent : int {
     kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim,                // of V and O
     kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V and O
@@ -117,7 +118,13 @@ struct Shape {
     // Q of zeros, and are not stored.
     kGroupQueries = kGroupRows / kRowHeads,  // queries of one consumer
     kUsedRows = kGroupQueries * kRowHeads,   // rows of one consumer that a query fills
-    kBlockQueries = kConfig.NUM_MMA_GROUPS * kGroupQueries
+    kBlockQueries = kConfig.NUM_MMA_GROUPS * kGroupQueries,
+    // With the dynamic schedule the consumers of a cluster's blocks have queries in turn: under a
+    // causal mask all blocks then see nearly as many keys. Else each block's queries are
+    // neighbours.
+    kInTurn = kConfig.dynamic && kConfig.cluster > 1,
+    kQueriesToConsumer = (kInTurn ? kConfig.cluster : 1) * kGroupQueries,  // a block's next one
+    kQueriesToBlock = kInTurn ? kGroupQueries : kBlockQueries              // the cluster's next one
   };
   static constexpr int kFirstKeys =
       kShortKeys > 0 ? kShortKeys : kBlockN;      // keys in a tile's first step
@@ -141,12 +148,14 @@ struct Shape {
 
   static_assert(kBlockM == kGroupRows * kGroups, "a consumer has 64 rows");
   static_assert(kConfig.NUM_MMA_WARPS == 4 * kGroups, "a consumer is a warpgroup");
-  static_assert(!kDynamic || (kPersistent && kCluster == 1), "blocks of a cluster share a tile");
+  static_assert(!kDynamic || kPersistent, "a block takes several tiles");
   static_assert(!kSplitTail || (kPersistent && kCluster == 1), "each block has a part of one tile");
   static_assert(!kSplitTail || !kConfig.short_first, "a part may begin with any step of its tile");
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(!kSkipMax || (kOverlap && kLazyRescale), "the first step takes its maxima");
+  static_assert(!kSpareSlot || (kOverlap && kPersistent && kQuerySlots == 1 && kGroups > 1),
+                "consumers take a slot of Q in turn, tile after tile");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
   static_assert(!(kPacked || kKeyLengths) ||
                     (kCluster == 1 && !kConfig.split_tail && kShortKeys == 0),

@@ -36,6 +36,9 @@ class Consumer {
         lane_(thread % 32),
         scale_log2_(score_unit(work) * 1.44269504088896340736f),
         dump_(dump_to) {
+    if constexpr (S::kSpareSlot) {
+      q_.begin_at(group_);
+    }
     clear_spare_rows();
     if (S::kPingPong && S::kGroups > 1 && group_ == S::kGroups - 1) {
       pass_turn();
@@ -45,7 +48,7 @@ class Consumer {
   __device__ __forceinline__ void compute_tile(const Tile& tile) {
     state_.reference[0] = state_.reference[1] = kNothingSeen;
     state_.sum[0] = state_.sum[1] = 0.0f;
-    first_row_ = tile.first_row + group_ * S::kGroupQueries;
+    first_row_ = tile.first_row + group_ * S::kQueriesToConsumer;
     if constexpr (kPacked || kKeyLengths) {
       sequence_ = sequence_of(work_, tile);
     }
@@ -60,6 +63,10 @@ class Consumer {
     }
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
+    // Steps to skip are loaded after the next consumer's Q, which goes to the stored slot.
+    if (S::kSpareSlot && steps.last < tile.last_step) {
+      free_stored_slot();
+    }
     skip_steps(tile.last_step - steps.last);
     mbarrier_wait(smem_ + Plan::full_q(q_.index(), group_), q_.parity());
     if constexpr (S::kOverlap) {
@@ -143,12 +150,14 @@ class Consumer {
   __device__ __forceinline__ void clear_spare_rows() const {
     if constexpr (S::kUsedRows < S::kGroupRows) {
       constexpr int kChunks = (S::kGroupRows - S::kUsedRows) * 8;  // of a panel, of 16 bytes
-      constexpr int kPanels = S::kQuerySlots * S::kPanels;
+      // The first consumer is the first to fill the spare slot.
+      const int slots = S::kSpareSlot && group_ == 0 ? 2 : S::kQuerySlots;
 #pragma unroll 1
-      for (int i = 32 * warp_ + lane_; i < kPanels * kChunks; i += S::kGroupThreads) {
+      for (int i = 32 * warp_ + lane_; i < slots * S::kPanels * kChunks; i += S::kGroupThreads) {
         const int panel = i / kChunks;
         const int slot = panel / S::kPanels;
-        st_shared_16(smem_ + Plan::query(slot, group_) +
+        const int number = S::kSpareSlot ? group_ + slot * S::kGroups : slot;
+        st_shared_16(smem_ + Plan::query(number, group_) +
                          (panel - slot * S::kPanels) * Plan::kPanelBytesQ +
                          S::kUsedRows * Plan::kLineBytes + (i - panel * kChunks) * 16,
                      make_uint4(0, 0, 0, 0));
@@ -401,7 +410,7 @@ class Consumer {
   // Goes on to the next slot of Q. This one is free once O is stored.
   __device__ __forceinline__ void leave_slot() {
     stored_slot_ = q_.index();
-    if constexpr (S::kQuerySlots == 1) {
+    if constexpr (S::kQuerySlots == 1 && !S::kSpareSlot) {
       free_stored_slot();  // the next tile's Q has nowhere else to go
     }
     q_.advance();
@@ -471,7 +480,7 @@ class Consumer {
   int first_row_;         // this consumer's first query of the tile, counted in the sequence
   Sequence sequence_;     // the tile's, of a packed batch or with lengths of keys
   int stored_slot_ = -1;  // slot of Q from which O is being stored; -1: none
-  Ring<S::kQuerySlots> q_;
+  typename QuerySlots<S>::OfConsumer q_;
   Ring<S::kStages> k_;
   Ring<S::kStages> v_;
   SoftmaxState state_;

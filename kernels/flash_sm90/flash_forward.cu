@@ -28,12 +28,12 @@ template <typename S>
 __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   using Plan = SmemPlan<S>;
   constexpr unsigned kWarps = 4 * S::kGroups * S::kCluster;  // readers of a buffer of K or V
-  for (int slot = 0; slot < S::kQuerySlots; ++slot) {
-    for (int group = 0; group < S::kGroups; ++group) {
-      const unsigned full = smem + Plan::full_q(slot, group);
-      mbarrier_init(full, 1);
-      mbarrier_init(Plan::empty(full), 1);
-    }
+  // Of a tile's index: the warp for V, or the producers of the cluster's other blocks.
+  constexpr unsigned kOtherReaders = kClearsValues ? 1 : S::kDynamic ? S::kCluster - 1 : 0;
+  for (int slot = 0; slot < S::kQuerySlots * S::kGroups + (S::kSpareSlot ? 1 : 0); ++slot) {
+    const unsigned full = smem + Plan::kBarriers + 16 * slot;
+    mbarrier_init(full, 1);
+    mbarrier_init(Plan::empty(full), 1);
   }
   for (int stage = 0; stage < S::kStages; ++stage) {
     for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::full_v(stage)}) {
@@ -44,7 +44,7 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   for (int slot = 0; slot < S::kTileSlots; ++slot) {
     const unsigned full = smem + Plan::full_tile(slot);
     mbarrier_init(full, 1);
-    mbarrier_init(Plan::empty(full), kWarps + (kClearsValues ? 1 : 0));  // and the warp for V
+    mbarrier_init(Plan::empty(full), kWarps + kOtherReaders);
   }
   for (int stage = 0; kClearsValues && stage < S::kStages; ++stage) {
     mbarrier_init(smem + Plan::ready_v(stage), 1);

@@ -34,13 +34,23 @@ class Producer {
       : work_(work), map_q_(map_q), map_k_(map_k), map_v_(map_v), smem_(smem), rank_(rank) {}
 
   // Loads in the order in which consumers use them: the first K, then Q, which waits until the last
-  // tile's O is stored; with overlap, K of a step before V of the previous step.
+  // tile's O is stored; with overlap, K of a step before V of the previous step. With a spare slot
+  // the first consumer's Q does not wait, and what it needs next does not wait for other Q.
   __device__ __forceinline__ void load_tile(const Tile& tile) {
     load_k(tile, tile.last_step);
-    load_queries(tile);
+    load_queries(tile, 0, S::kSpareSlot ? 1 : S::kGroups);
     if constexpr (S::kOverlap) {
+      int step = tile.last_step - 1;
+      if constexpr (S::kSpareSlot) {
+        if (step >= tile.first_step) {
+          load_k(tile, step);
+          load_v(tile, step + 1);
+          --step;
+        }
+        load_queries(tile, 1, S::kGroups);
+      }
 #pragma unroll 1
-      for (int step = tile.last_step - 1; step >= tile.first_step; --step) {
+      for (; step >= tile.first_step; --step) {
         load_k(tile, step);
         load_v(tile, step + 1);
       }
@@ -67,10 +77,11 @@ class Producer {
     }
   }
 
-  __device__ __forceinline__ void load_queries(const Tile& tile) {
+  // Loads Q of the consumers from `first` to before `end`.
+  __device__ __forceinline__ void load_queries(const Tile& tile, int first, int end) {
     const int first_query = sequence_of(work_, tile).first_query + tile.first_row;
 #pragma unroll
-    for (int group = 0; group < S::kGroups; ++group) {
+    for (int group = first; group < end; ++group) {
       const unsigned full = smem_ + Plan::full_q(q_.index(), group);
       claim(full, q_.parity(), Plan::kBytesQueries);
       if (!leads_warp()) {
@@ -80,12 +91,17 @@ class Producer {
       for_each_copy<OfQ::kCount, OfQ::kQueriesPerCopy>([&](int panel) {
         tma_load<kPassing>(smem_ + Plan::query(q_.index(), group) + panel * Plan::kPanelBytesQ,
                            map_q_,
-                           queries_at<S::kHeadDim>(first_query + group * S::kGroupQueries, panel,
-                                                   tile.head, tile.batch),
+                           queries_at<S::kHeadDim>(first_query + group * S::kQueriesToConsumer,
+                                                   panel, tile.head, tile.batch),
                            full);
       });
+      if constexpr (S::kSpareSlot) {
+        q_.advance();
+      }
     }
-    q_.advance();
+    if constexpr (!S::kSpareSlot) {
+      q_.advance();
+    }
   }
 
   // Loads this block's share of a K or V tile into all blocks of the cluster.
@@ -168,7 +184,7 @@ class Producer {
   const TensorMap* map_v_;
   const unsigned smem_;
   const unsigned rank_;
-  Ring<S::kQuerySlots> q_;
+  typename QuerySlots<S>::OfProducer q_;
   Ring<S::kStages> k_;
   Ring<S::kStages> v_;
 };

@@ -65,16 +65,21 @@ struct SmemPlan {
   static constexpr unsigned kPanelBytesQ = S::kGroupRows * kLineBytes;
   static constexpr unsigned kPanelBytesKv = S::kBlockN * kLineBytes;
 
-  static constexpr unsigned kK = S::kQuerySlots * kBytesQ;
+  static constexpr unsigned kK = S::kQuerySlots * kBytesQ + (S::kSpareSlot ? kBytesQGroup : 0);
   static constexpr unsigned kV = kK + S::kStages * kBytesKv;
   static constexpr unsigned kBarriers = kV + S::kStages * kBytesV;
 
-  // mbarriers of 8 bytes: "full" and "empty" alternate.
+  // mbarriers of 8 bytes: "full" and "empty" alternate. A slot of Q is one of the consumer's or,
+  // with a spare one, of all.
   __device__ __forceinline__ static constexpr unsigned full_q(int slot, int group) {
-    return kBarriers + 16 * (slot * S::kGroups + group);
+    if constexpr (S::kSpareSlot) {
+      return kBarriers + 16 * slot;
+    } else {
+      return kBarriers + 16 * (slot * S::kGroups + group);
+    }
   }
   __device__ __forceinline__ static constexpr unsigned full_k(int stage) {
-    return full_q(S::kQuerySlots, 0) + 16 * stage;
+    return kBarriers + 16 * (S::kQuerySlots * S::kGroups + (S::kSpareSlot ? 1 : 0)) + 16 * stage;
   }
   __device__ __forceinline__ static constexpr unsigned full_v(int stage) {
     return full_k(S::kStages) + 16 * stage;
@@ -96,7 +101,11 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 
   __device__ __forceinline__ static constexpr unsigned query(int slot, int group) {
-    return slot * kBytesQ + group * kBytesQGroup;
+    if constexpr (S::kSpareSlot) {
+      return slot * kBytesQGroup;
+    } else {
+      return slot * kBytesQ + group * kBytesQGroup;
+    }
   }
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
     return kK + stage * kBytesKv;
@@ -129,6 +138,35 @@ class Ring {
   static constexpr bool kIsPowerOfTwo = (kCount & (kCount - 1)) == 0;
 
   int uses_ = 0;  // uses so far; if the count is not a power of two, 2 * index + parity
+};
+
+// Position in a ring of buffers that several users fill in turn: each goes on by kStep.
+template <int kCount, int kStep>
+class SharedRing {
+ public:
+  // Begins with this buffer, which the user is the first to fill.
+  __device__ __forceinline__ void begin_at(int first) { use_ = first; }
+  __device__ __forceinline__ int index() const { return use_ % kCount; }
+  __device__ __forceinline__ unsigned parity() const { return use_ / kCount; }
+  __device__ __forceinline__ void advance() {
+    use_ += kStep;
+    use_ = use_ < 2 * kCount ? use_ : use_ - 2 * kCount;
+  }
+
+ private:
+  int use_ = 0;  // counts the uses of all buffers, up to two of each
+};
+
+// How the slots of Q follow each other, for 64 rows each: of a consumer and of the producer.
+template <typename S, bool kSpare = S::kSpareSlot>
+struct QuerySlots {
+  using OfConsumer = Ring<S::kQuerySlots>;  // of its own
+  using OfProducer = Ring<S::kQuerySlots>;  // of each consumer
+};
+template <typename S>
+struct QuerySlots<S, true> {
+  using OfConsumer = SharedRing<S::kGroups + 1, S::kGroups>;  // of all
+  using OfProducer = SharedRing<S::kGroups + 1, 1>;
 };
 
 #endif

@@ -22,7 +22,7 @@ struct Sequence {
 struct Tile {
   int batch;
   int head;       // of the query or, with pack_gqa, the group's number
-  int first_row;  // first query of this thread block, counted from the sequence's first
+  int first_row;  // first query of the first consumer, counted from the sequence's first
   int last_step;
   int first_step;
   int split = -1;  // number of the split tile if other blocks compute some of its steps; else -1
@@ -84,7 +84,7 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   tile.batch = batch_head / work.heads;
   tile.head = batch_head - tile.batch * work.heads;
   const int unit_row = unit * (S::kCluster * S::kBlockQueries);
-  tile.first_row = unit_row + static_cast<int>(rank) * S::kBlockQueries;
+  tile.first_row = unit_row + static_cast<int>(rank) * S::kQueriesToBlock;
 #if FATUNE_KEY_LENGTHS
   tile.sequence = {0, 0, work.seq_len, work.seq_lens_kv[tile.batch]};
   set_steps<S>(tile, unit_row, tile.sequence);
@@ -121,7 +121,8 @@ __device__ __forceinline__ int take_part(const Work& work, Tile& tile, int index
   return end;
 }
 
-// Passes tiles from the producer, which takes them from a counter, to the consumers.
+// Passes tiles from the producer, which takes them from a counter, to the consumers. In a cluster
+// the first block's producer passes them to the consumers of all blocks and to the other producers.
 template <typename S>
 class TileQueue {
  public:
@@ -129,31 +130,67 @@ class TileQueue {
 
   __device__ __forceinline__ explicit TileQueue(unsigned smem) : smem_(smem) {}
 
-  // threads: one
+  // threads: one, of the cluster's first block
   __device__ __forceinline__ void put(int index) {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     mbarrier_wait(Plan::empty(full), slot_.parity() ^ 1);
-    st_shared_4(smem_ + Plan::tile(slot_.index()), static_cast<unsigned>(index));
-    mbarrier_arrive(full);
+    const unsigned to = smem_ + Plan::tile(slot_.index());
+    if constexpr (S::kCluster == 1) {
+      st_shared_4(to, static_cast<unsigned>(index));
+      mbarrier_arrive(full);
+    } else {
+#pragma unroll
+      for (unsigned rank = 0; rank < S::kCluster; ++rank) {
+        st_cluster_4(cluster_address(to, rank), static_cast<unsigned>(index));
+        mbarrier_release_cluster(cluster_address(full, rank));
+      }
+    }
     slot_.advance();
   }
 
   // threads: whole converged warps; every warp takes every tile
   __device__ __forceinline__ int take() {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
-    mbarrier_wait(full, slot_.parity());
+    await(full);
     // The lane that frees the slot reads it, and hands on what it has read once all lanes are here.
     const bool leads = threadIdx.x % 32 == 0;
     int index = leads ? static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))) : 0;
     index = __shfl_sync(0xffffffffu, index, 0);
     if (leads) {
-      mbarrier_arrive(Plan::empty(full));
+      release(full);
     }
     slot_.advance();
     return index;
   }
 
+  // threads: one, the producer of another block than the cluster's first
+  __device__ __forceinline__ int take_alone() {
+    const unsigned full = smem_ + Plan::full_tile(slot_.index());
+    await(full);
+    const int index = static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index())));
+    release(full);
+    slot_.advance();
+    return index;
+  }
+
  private:
+  __device__ __forceinline__ void await(unsigned full) const {
+    if constexpr (S::kCluster == 1) {
+      mbarrier_wait(full, slot_.parity());
+    } else {
+      mbarrier_wait_for_cluster(full, slot_.parity());
+    }
+  }
+
+  // Tells the producer that put the tile.
+  __device__ __forceinline__ void release(unsigned full) const {
+    if constexpr (S::kCluster == 1) {
+      mbarrier_arrive(Plan::empty(full));
+    } else {
+      mbarrier_arrive_at(Plan::empty(full), 0);
+    }
+  }
+
   const unsigned smem_;
   Ring<S::kTileSlots> slot_;
 };
@@ -182,10 +219,10 @@ class OwnTiles {
   int index_;
 };
 
-// Dynamic schedule, for the producer: takes tiles from the counter and hands them to the consumers.
-// Each block starts with a tile of its own. The counter is incremented once per whole tile; the
-// block that increments it last resets it to 0.
-// threads: one, or with pages one warp, converged
+// Dynamic schedule, for the producer: takes tiles from the counter and hands them on. Each block,
+// or cluster, starts with a tile of its own. The counter is incremented once per whole tile; the
+// last to increment it resets it to 0. threads: one, of the cluster's first block, or with pages
+// one warp, converged
 template <typename S>
 class CountedTiles {
  public:
@@ -210,7 +247,7 @@ class CountedTiles {
     if constexpr (kPaged) {
       count = __shfl_sync(0xffffffffu, count, 0);
     }
-    index_ = first + static_cast<int>(gridDim.x) + count;
+    index_ = first + static_cast<int>(gridDim.x / S::kCluster) + count;
   }
 
  private:
@@ -227,6 +264,20 @@ class QueuedTiles {
   __device__ __forceinline__ explicit QueuedTiles(unsigned smem) : queue_(smem) {}
 
   __device__ __forceinline__ int index() { return queue_.take(); }
+  __device__ __forceinline__ void advance() {}
+
+ private:
+  TileQueue<S> queue_;
+};
+
+// Dynamic schedule, for the producers of a cluster's other blocks: the same tiles.
+// threads: one
+template <typename S>
+class ToldTiles {
+ public:
+  __device__ __forceinline__ explicit ToldTiles(unsigned smem) : queue_(smem) {}
+
+  __device__ __forceinline__ int index() { return queue_.take_alone(); }
   __device__ __forceinline__ void advance() {}
 
  private:
@@ -262,7 +313,11 @@ template <typename S, typename Load>
 __device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Load& load) {
   if constexpr (S::kDynamic) {
-    for_each_tile<S>(work, rank, CountedTiles<S>(work, smem), load);
+    if (S::kCluster == 1 || rank == 0) {
+      for_each_tile<S>(work, rank, CountedTiles<S>(work, smem), load);
+    } else {
+      for_each_tile<S>(work, rank, ToldTiles<S>(smem), load);
+    }
   } else if constexpr (S::kPersistent) {
     for_each_tile<S>(work, rank, OwnTiles<S>(work), load);
   } else {

@@ -134,6 +134,25 @@ TEST_F(EmulateHopper, StepsWithoutMaximaAreRight) {
                words("--seq-lens 130,1,257 --batch 3 --heads 2 --kv-heads 1"));
 }
 
+// With more tiles than blocks, slots go from consumer to consumer, and counters past their start.
+TEST_F(EmulateHopper, SpareSlotsGoAroundAndClustersTakeTilesFromACounter) {
+  const std::string two = "(ws_pp, BF16, 64, 128, 64, 2, 8, 2): overlap+lazy+slots_1+";
+  const std::string three = "(ws, FP16, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_1+";
+  expect_right({two + "cluster_1+persistent+dynamic+spare", three + "cluster_1+persistent+spare",
+                two + "cluster_2+persistent+dynamic", three + "cluster_2+persistent+dynamic+spare"},
+               words("--seq 300 --heads 70 --batch 1 --causal --lse --schedules 1"));
+  expect_right({two + "cluster_1+persistent+split+spare", two + "cluster_2+persistent+spare"},
+               words("--seq 190 --seq-kv 300 --heads 120 --kv-heads 60 --batch 1 --schedules 1"));
+  expect_right({"(ws_pp, BF16, 64, 128, 64, 2, 8, 2): "
+                "overlap+lazy+slots_1+cluster_1+persistent+dynamic+pack_gqa+skip_max+spare"},
+               words("--seq-lens 70,20,100,300,1,64,90,200 --batch 8 --heads 126 --kv-heads 42 "
+                     "--causal --schedules 1"));
+  // Seven heads do not fill 64 rows: those that are left over are 0 in the spare slot too.
+  expect_right({"(ws_pp, FP16, 64, 128, 64, 2, 8, 2): "
+                "overlap+lazy+slots_1+cluster_1+persistent+pack_gqa+spare"},
+               words("--seq 70 --heads 126 --kv-heads 18 --batch 4 --causal --schedules 1"));
+}
+
 // Sequences of any lengths end within a tile, whose other rows are of no query; so do pages.
 TEST_F(EmulateHopper, PackedRowsOfPackedBatchesAndPagesAreRight) {
   const std::vector<std::string> configs{
@@ -318,6 +337,21 @@ TEST_F(HopperSpace, MaximaAreSkippedWhereThatPays) {
         << config;
   }
   EXPECT_TRUE(keeps(pays, "192, 80, 3, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+short"));
+}
+
+TEST_F(HopperSpace, SpareSlotsAndCountedClustersAreTriedAtD256) {
+  const json large = list("256", {"--seq", "4096"});
+  EXPECT_TRUE(keeps(large, "slots_1+cluster_1+persistent+split+spare"));
+  EXPECT_TRUE(keeps(large, "slots_1+cluster_2+persistent+dynamic+spare"));
+  EXPECT_TRUE(std::ranges::any_of(large["kept"], [](const json& kept) {
+    return kept["config"].get<std::string>().ends_with(
+        "256, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+split");
+  })) << "which won before there was a spare slot";
+  EXPECT_TRUE(rules(large).contains("spare-slot-is-free"));
+  const json small = list("128", {"--seq", "4096"});
+  EXPECT_FALSE(keeps(small, "+spare"));
+  EXPECT_FALSE(keeps(small, "cluster_2+persistent+dynamic"));
+  EXPECT_TRUE(rules(small).contains("clusters-take-longer"));
 }
 
 TEST_F(HopperSpace, TilesAreSplitWhereTheirWavesLeaveSmsIdle) {

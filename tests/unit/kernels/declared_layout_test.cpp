@@ -275,7 +275,7 @@ std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::
     return find_quantity({of.family, config, problem, of.limits}, name).value();
   };
   const std::string facts = fmt::format(
-      "static_assert(S::kQuerySlots * S::kGroups == {}, \"stages of sQ\");\n"
+      "static_assert(S::kQuerySlots * S::kGroups + S::kSpareSlot == {}, \"stages of sQ\");\n"
       "static_assert(S::kStages == {}, \"stages of sK\");\n"
       "static_assert(P::kBarriers == {}, \"the end of sV\");\n"
       "static_assert((P::tile(S::kTileSlots) - P::kBarriers + 15) / 16 * 16 == {}, "
@@ -296,7 +296,8 @@ std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::
   return fmt::format(
       "namespace n{} {{\nusing S = Shape<{}>;\nusing P = SmemPlan<S>;\n{}{}{}{}{}}}\n", index,
       template_argument(of.family, config),
-      tensor_asserts(tensors.at(0), "P::query({0} / S::kGroups, {0} % S::kGroups)",
+      tensor_asserts(tensors.at(0),
+                     "P::query(S::kSpareSlot ? {0} : {0} / S::kGroups, {0} % S::kGroups)",
                      "P::kPanelBytesQ"),
       tensor_asserts(tensors.at(1), "P::key({})", "P::kPanelBytesKv"),
       tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"), boxes, facts);

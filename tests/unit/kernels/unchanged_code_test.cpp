@@ -92,10 +92,11 @@ CodeCase case_of(const FamilyCode& of, const Family& family, const Config& confi
 /// Whether a configuration has a parameter that kernels came to have after this test: one for heads
 /// that share keys, which these problems have none of, or one whose code is new.
 bool is_new(const Family& family, const Config& config) {
-  return std::ranges::any_of(std::array{"pack_gqa", "skip_max"}, [&](const char* name) {
-    const auto parameter = find_parameter(family, name);
-    return parameter && config.values.at(*parameter) != 0;
-  });
+  return std::ranges::any_of(std::array{"pack_gqa", "skip_max", "spare_slot"},
+                             [&](const char* name) {
+                               const auto parameter = find_parameter(family, name);
+                               return parameter && config.values.at(*parameter) != 0;
+                             });
 }
 
 std::vector<CodeCase> cases_of(const FamilyCode& of, const Family& family) {
