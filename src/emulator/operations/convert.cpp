@@ -8,6 +8,7 @@
 #include "emulator/operations/lane_wise.hpp"
 #include "emulator/operations/operations.hpp"
 #include "emulator/values/floats.hpp"
+#include "emulator/values/fp8.hpp"
 #include "emulator/values/integers.hpp"
 
 // cvt: PTX ISA 9.0, section 9.7.9.22. Every conversion between two types, lane by lane, and the
@@ -209,32 +210,7 @@ void use_conversion(Decoder& d) {
   d.result.set_details(c);
 }
 
-/// Converts to an 8-bit float (PTX ISA 9.0, section 5.2.3) with .satfinite: never to infinity.
-std::uint32_t to_fp8(double value, bool e4m3) {
-  const FloatFormat& format = e4m3 ? kE4m3Format : kE5m2Format;
-  if (std::isnan(value)) {
-    return format.nan();
-  }
-  // .e4m3 has numbers where other formats have infinities, and one NaN.
-  const std::uint64_t most = e4m3 ? format.nan() - 1 : format.infinity() - 1;
-  const std::uint64_t magnitude =
-      std::isinf(value) ? most : rounded_magnitude(value, format, Rounding::nearest);
-  return static_cast<std::uint32_t>(std::min(magnitude, most)) |
-         (std::signbit(value) ? format.sign() : 0U);
-}
-
-double from_fp8(std::uint32_t bits, bool e4m3) {
-  if (!e4m3) {
-    return static_cast<double>(from_half(static_cast<std::uint16_t>(bits << 8U)));
-  }
-  constexpr std::uint32_t kMagnitude = 0x7fU;
-  constexpr float kBiases = 0x1p8F;  // the biases of .e4m3 and .f16 differ by 8
-  const auto half = static_cast<std::uint16_t>((bits & kMagnitude) << 7U);
-  const double magnitude = (bits & kMagnitude) == kMagnitude
-                               ? std::nan("")
-                               : static_cast<double>(from_half(half) * kBiases);
-  return (bits & 0x80U) != 0 ? -magnitude : magnitude;
-}
+constexpr Fp8 fp8_of_pair(ScalarType type) { return type == e4m3x2 ? Fp8::e4m3 : Fp8::e5m2; }
 
 std::uint32_t value_in_pair(double value, const Conversion& c) {
   const double seen = limited(value, c.saturates, c.rectifies);
@@ -244,15 +220,15 @@ std::uint32_t value_in_pair(double value, const Conversion& c) {
     case bf16x2:
       return narrowed(seen, kBfloatFormat, c.rounding);
     default:
-      return to_fp8(seen, c.to == e4m3x2);
+      return to_fp8(seen, fp8_of_pair(c.to));
   }
 }
 
 double value_of_pair(std::uint32_t pair, bool upper, const Conversion& c) {
-  if (c.from == f16x2) {
-    return static_cast<double>(from_half(static_cast<std::uint16_t>(pair >> (upper ? 16U : 0U))));
-  }
-  return from_fp8(pair >> (upper ? 8U : 0U) & 0xffU, c.from == e4m3x2);
+  const auto half = c.from == f16x2 ? static_cast<std::uint16_t>(pair >> (upper ? 16U : 0U))
+                                    : half_of(static_cast<std::uint8_t>(pair >> (upper ? 8U : 0U)),
+                                              fp8_of_pair(c.from));
+  return static_cast<double>(from_half(half));
 }
 
 /// Converts two sources, or the two values of one.
