@@ -24,8 +24,7 @@ constexpr std::uint32_t field(std::uint64_t bits, std::uint32_t first, std::uint
   return static_cast<std::uint32_t>(bits >> first & ((std::uint64_t{1} << count) - 1));
 }
 
-/// The address and layout of a matrix of 16-bit elements in shared memory. Its "rows" are M for A
-/// and N for B.
+/// The address and layout of a matrix in shared memory. Its "rows" are M for A and N for B.
 struct MatrixDescriptor {
   std::uint32_t start = 0;          ///< address
   std::uint32_t leading_bytes = 0;  ///< leading dimension byte offset
@@ -57,7 +56,7 @@ struct MatrixDescriptor {
     return base_offset == 0 && start % repeat_bytes() < row_bytes();
   }
 
-  /// The address of a 16-byte chunk. K-major: elements k = 8 chunk to 8 chunk + 7 of a row.
+  /// The address of a 16-byte chunk. K-major: bytes 16 chunk to 16 chunk + 15 of a row.
   [[nodiscard]] std::uint32_t k_major_chunk(std::uint32_t row, std::uint32_t chunk) const {
     const std::uint32_t group = start + row / kCoreRows * stride_bytes;
     if (swizzle == Swizzle::none) {
@@ -66,7 +65,8 @@ struct MatrixDescriptor {
     return swizzled(group + row % kCoreRows * row_bytes() + chunk * kDescriptorUnitBytes, swizzle);
   }
 
-  /// The address of a 16-byte chunk. MN-major: rows 8 chunk to 8 chunk + 7 at one k.
+  /// The address of a 16-byte chunk. MN-major, which only 16-bit elements can be: rows 8 chunk to
+  /// 8 chunk + 7 at one k.
   [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const {
     if (swizzle == Swizzle::none) {
       return start + chunk * stride_bytes + k / kCoreRows * leading_bytes +
@@ -87,15 +87,16 @@ struct MatrixDescriptor {
 };
 
 constexpr std::uint32_t kWarpRows = 16;
-constexpr std::uint32_t kDepth = 16;  // k extent of an instruction
-constexpr std::uint32_t kChunk = 8;   // elements
+constexpr std::uint32_t kRowBytes = 32;  // k extent of an instruction, for every type
 constexpr std::uint32_t kChunkBytes = 16;
+constexpr std::uint32_t kHalfBytes = 2;                         // MN-major elements have 16 bits
+constexpr std::uint32_t kChunkRows = kChunkBytes / kHalfBytes;  // of an MN-major chunk
 
-/// A chunk of an operand: 8 elements, along k or along the rows.
+/// A chunk of an operand: 16 bytes of a row, or elements of 8 rows at one k.
 struct Chunk {
   std::uint32_t address = 0;
-  std::uint32_t row = 0;  ///< the first element's row
-  std::uint32_t k = 0;
+  std::uint32_t row = 0;   ///< the first element's
+  std::uint32_t byte = 0;  ///< the place of the first element in its row
 };
 
 /// Calls `work` for each chunk of rows [first, first + count) of a matrix in shared memory.
@@ -103,16 +104,16 @@ template <typename Work>
 void for_each_chunk(const MatrixDescriptor& matrix, bool mn_major, std::uint32_t first,
                     std::uint32_t count, const Work& work) {
   if (mn_major) {
-    for (std::uint32_t k = 0; k < kDepth; ++k) {
-      for (std::uint32_t row = first; row < first + count; row += kChunk) {
-        work(Chunk{matrix.mn_major_chunk(row / kChunk, k), row - first, k});
+    for (std::uint32_t k = 0; k < kRowBytes / kHalfBytes; ++k) {
+      for (std::uint32_t row = first; row < first + count; row += kChunkRows) {
+        work(Chunk{matrix.mn_major_chunk(row / kChunkRows, k), row - first, k * kHalfBytes});
       }
     }
     return;
   }
   for (std::uint32_t row = first; row < first + count; ++row) {
-    for (std::uint32_t k = 0; k < kDepth; k += kChunk) {
-      work(Chunk{matrix.k_major_chunk(row, k / kChunk), row - first, k});
+    for (std::uint32_t byte = 0; byte < kRowBytes; byte += kChunkBytes) {
+      work(Chunk{matrix.k_major_chunk(row, byte / kChunkBytes), row - first, byte});
     }
   }
 }
@@ -136,81 +137,85 @@ void for_each_source(const Warp& warp, const ProductShape& shape, const AsyncPro
   for_each_chunk(MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns, work);
 }
 
-/// The bits of a matrix in shared memory, as [row][k]. Elements outside shared memory are zero.
-std::vector<std::uint16_t> read_matrix(const Executing& at, const MatrixDescriptor& matrix,
-                                       bool mn_major, std::uint32_t first, std::uint32_t rows) {
-  std::vector<std::uint16_t> elements(std::size_t{rows} * kDepth);
+/// Copies a chunk from shared memory to rows of kRowBytes.
+void copy_chunk(const Chunk& chunk, bool mn_major, const std::uint8_t* from, std::uint8_t* rows) {
+  std::uint8_t* const to = rows + std::size_t{chunk.row} * kRowBytes + chunk.byte;
+  if (!mn_major) {
+    std::memcpy(to, from, kChunkBytes);
+    return;
+  }
+  for (std::size_t i = 0; i < kChunkRows; ++i) {
+    std::memcpy(to + i * kRowBytes, from + i * kHalfBytes, kHalfBytes);
+  }
+}
+
+/// Rows of a matrix in shared memory, kRowBytes each. Elements outside shared memory are zero.
+std::vector<std::uint8_t> read_matrix(const Executing& at, const MatrixDescriptor& matrix,
+                                      bool mn_major, std::uint32_t first, std::uint32_t rows) {
+  std::vector<std::uint8_t> bytes(std::size_t{rows} * kRowBytes);
   SharedMemory& shared = at.block().shared;
   for_each_chunk(matrix, mn_major, first, rows, [&](const Chunk& chunk) {
     const std::uint64_t offset = std::uint64_t{chunk.address} - kSharedBase;
-    if (!shared.holds(offset, kChunkBytes)) {
-      return;
-    }
-    std::array<std::uint16_t, kChunk> bits{};
-    std::memcpy(bits.data(), shared.data(static_cast<std::uint32_t>(offset)), kChunkBytes);
-    for (std::uint32_t i = 0; i < kChunk; ++i) {
-      const std::size_t row = chunk.row + (mn_major ? i : 0);
-      const std::size_t k = chunk.k + (mn_major ? 0 : i);
-      elements[row * kDepth + k] = bits[i];
+    if (shared.holds(offset, kChunkBytes)) {
+      copy_chunk(chunk, mn_major, shared.data(static_cast<std::uint32_t>(offset)), bytes.data());
     }
   });
-  return elements;
+  return bytes;
 }
 
-// --- Products. Registers are laid out as in mma.m16n8k16, for eight columns of D at a time ---
-
-using BitsA = std::array<std::uint16_t, kProductRows * kProductDepth>;
-using BitsB = std::array<std::uint16_t, kProductDepth * kProductColumns>;
-
-BitsA a_from_shared(const Executing& at, const ProductShape& shape, std::uint64_t descriptor) {
-  const std::vector<std::uint16_t> elements = read_matrix(
-      at, MatrixDescriptor::of(descriptor), shape.a_is_mn_major, first_row(at.warp), kWarpRows);
-  BitsA a{};
-  std::copy(elements.begin(), elements.end(), a.begin());
-  return a;
+/// Rows [first, first + kRows) of those that were read.
+template <std::size_t kRows>
+Words<kRows> words_from(const std::vector<std::uint8_t>& rows, std::size_t first) {
+  Words<kRows> words;
+  static_assert(sizeof(words) == kRows * kRowBytes);
+  std::memcpy(words.data(), rows.data() + first * kRowBytes, sizeof(words));
+  return words;
 }
 
-FactorsA factors_a(const Executing& at, const ProductShape& shape, std::uint64_t descriptor) {
-  const auto registers = [&](std::size_t i) { return at.words(shape.a_operand() + i); };
-  BitsA bits = shape.a_in_registers ? halves_of<16>(words_of<16>(registers, 4))
-                                    : a_from_shared(at, shape, descriptor);
-  if (shape.negates) {
-    std::ranges::for_each(bits, [](std::uint16_t& element) { element ^= 0x8000U; });
+// --- Products. Registers are laid out as in mma with rows of 32 bytes, for eight columns of D at a
+// time ---
+
+Words<16> rows_of_a(const Executing& at, const ProductShape& shape, std::uint64_t descriptor) {
+  if (shape.a_in_registers) {
+    return words_of<16>([&](std::size_t i) { return at.words(shape.a_operand() + i); }, 4);
   }
-  FactorsA a;
-  set_factors(shape.factor(), bits, a);
-  return a;
+  return words_from<16>(read_matrix(at, MatrixDescriptor::of(descriptor), shape.a_is_mn_major,
+                                    first_row(at.warp), kWarpRows),
+                        0);
 }
 
-/// Columns [first, first + 8) of B. `columns` is laid out as [column][k].
-FactorsB factors_b(const ProductShape& shape, const std::vector<std::uint16_t>& columns,
-                   std::uint32_t first) {
-  BitsB bits{};
-  for (std::size_t k = 0; k < kProductDepth; ++k) {
-    for (std::size_t column = 0; column < kProductColumns; ++column) {
-      bits[k * kProductColumns + column] = columns[(first + column) * kDepth + k];
+/// A in parts.
+std::vector<FactorsA> factors_a(const Executing& at, const ProductShape& shape,
+                                std::uint64_t descriptor) {
+  const Words<16> rows = rows_of_a(at, shape, descriptor);
+  std::vector<FactorsA> parts(parts_of(shape.a));
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    parts[part] = factors_of_rows(shape.a, rows, part);
+    if (shape.negates) {
+      std::ranges::for_each(parts[part].values, [](float& value) { value = -value; });
     }
   }
-  FactorsB b;
-  set_factors(shape.factor(), bits, b);
-  return b;
+  return parts;
 }
 
 void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
   const Executing at = issue_of(x, warp, product);
   const auto shape = at.instruction.details_as<ProductShape>();
-  const FactorsA a = factors_a(at, shape, product.a);
-  const std::vector<std::uint16_t> columns =
+  const std::vector<FactorsA> a = factors_a(at, shape, product.a);
+  const std::vector<std::uint8_t> columns =
       read_matrix(at, MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns);
   for (std::uint32_t first = 0; first < shape.columns; first += 8) {
-    const FactorsB b = factors_b(shape, columns, first);
+    const Words<8> b = words_from<8>(columns, first);
     const auto sums = [&](std::size_t i) {
       return at.words(first / 8 * (shape.half_sums ? 2 : 4) + i);
     };
     Accumulators c = !product.accumulates ? Accumulators{}
                      : shape.half_sums    ? half_accumulators(sums)
                                           : accumulators<float>(sums);
-    multiply_add(shape.half_sums ? Accumulator::f16 : Accumulator::f32, a, b, c);
+    for (std::size_t part = 0; part < a.size(); ++part) {
+      multiply_add(shape.half_sums ? Accumulator::f16 : Accumulator::f32, a[part],
+                   factors_of_columns(shape.b, b, part), c);
+    }
     shape.half_sums ? set_half_accumulators(c, sums) : set_accumulators(c, sums);
   }
 }

@@ -10,17 +10,18 @@
 // read their operands. One thread of the warpgroup may then hand the operands over for writing.
 namespace fatune::emulate {
 
-/// The details of a product instruction: D (64 x columns) = A (64 x 16) B (16 x columns) + D.
+/// The details of a product instruction: D (64 x columns) = A (64 x k) B (k x columns) + D, where a
+/// row of A and a column of B have 32 bytes. An instruction has room for 8 bytes of details.
 struct ProductShape {
   std::uint16_t columns = 8;
-  bool is_bfloat = false;
-  bool half_sums = false;  ///< D is f16, two elements to a register
-  bool a_in_registers = false;
-  bool negates = false;  ///< A or B, but not both
-  bool a_is_mn_major = false;
-  bool b_is_mn_major = false;
+  Factor a = Factor::f16;
+  Factor b = Factor::f16;
+  bool half_sums : 1 = false;  ///< D is f16, two elements to a register
+  bool a_in_registers : 1 = false;
+  bool negates : 1 = false;  ///< A or B, but not both
+  bool a_is_mn_major : 1 = false;
+  bool b_is_mn_major : 1 = false;
 
-  [[nodiscard]] Factor factor() const { return is_bfloat ? Factor::bf16 : Factor::f16; }
   /// The number of D's registers per lane.
   [[nodiscard]] std::uint32_t sums() const { return columns / (half_sums ? 4U : 2U); }
   /// The index of A's first operand. Operands: D, A (4 registers or a descriptor), B's descriptor,

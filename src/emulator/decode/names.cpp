@@ -34,8 +34,8 @@ constexpr std::array kTypes{
     TypeFacts{"s32", s32, 4},       TypeFacts{"s64", s64, 8},     TypeFacts{"f16", f16, 2},
     TypeFacts{"f16x2", f16x2, 4},   TypeFacts{"bf16", bf16, 2},   TypeFacts{"bf16x2", bf16x2, 4},
     TypeFacts{"tf32", tf32, 4},     TypeFacts{"f32", f32, 4},     TypeFacts{"f64", f64, 8},
-    TypeFacts{"u16x2", u16x2, 4},   TypeFacts{"s16x2", s16x2, 4}, TypeFacts{"e4m3x2", e4m3x2, 2},
-    TypeFacts{"e5m2x2", e5m2x2, 2},
+    TypeFacts{"u16x2", u16x2, 4},   TypeFacts{"s16x2", s16x2, 4}, TypeFacts{"e4m3", e4m3, 1},
+    TypeFacts{"e4m3x2", e4m3x2, 2}, TypeFacts{"e5m2", e5m2, 1},   TypeFacts{"e5m2x2", e5m2x2, 2},
 };
 
 std::optional<std::uint64_t> float_bits(double value, ScalarType type) {

@@ -38,7 +38,9 @@ enum class ScalarType : std::uint8_t {
   f64,
   u16x2,
   s16x2,
+  e4m3,
   e4m3x2,
+  e5m2,
   e5m2x2,
 };
 

@@ -2,12 +2,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "base/text_parts.hpp"
 #include "emulator/async/warpgroup_products.hpp"
 #include "emulator/operations/operations.hpp"
+#include "emulator/values/floats.hpp"
 #include "emulator/values/integers.hpp"
 #include "emulator/values/matrix_product.hpp"
 
@@ -23,6 +23,7 @@ constexpr std::size_t kRowMost = 8;  ///< words of a row of A or a column of B
 struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;
+  Factor factor_b = Factor::f16;  ///< for 8-bit floats: A and B may have different types
   Accumulator accumulator = Accumulator::f32;
   bool signed_a = false;  ///< whether 8-bit elements of A are signed
   bool signed_b = false;
@@ -50,11 +51,10 @@ Words<8> words_of_b(const Step& step, const MatrixShape& shape) {
 
 FactorsA factors_a(const Step& step, const MatrixShape& shape) {
   const Words<16> words = words_of_a(step, shape);
-  FactorsA factors;
   if (shape.factor != Factor::tf32) {
-    set_factors(shape.factor, halves_of<16>(words), factors);
-    return factors;
+    return factors_of_rows(shape.factor, words);
   }
+  FactorsA factors;
   std::array<std::uint32_t, FactorsA::kCount> rows{};
   for (std::size_t i = 0; i < words.size(); ++i) {
     rows[i / kRowMost * kProductDepth + i % kRowMost] = words[i];
@@ -64,18 +64,11 @@ FactorsA factors_a(const Step& step, const MatrixShape& shape) {
 }
 
 FactorsB factors_b(const Step& step, const MatrixShape& shape) {
-  FactorsB factors;
-  if (shape.factor != Factor::tf32) {
-    std::array<std::uint16_t, FactorsB::kCount> rows{};
-    for (std::size_t i = 0; i < shape.registers_b(); ++i) {
-      std::uint16_t* const part = rows.data() + i * rows.size() / 2;
-      std::memcpy(part, step.words(shape.first_b() + i), sizeof(rows) / 2);
-      transpose_8x8(part);
-    }
-    set_factors(shape.factor, rows, factors);
-    return factors;
-  }
   const Words<8> columns = words_of_b(step, shape);
+  if (shape.factor != Factor::tf32) {
+    return factors_of_columns(shape.factor, columns);
+  }
+  FactorsB factors;
   std::array<std::uint32_t, FactorsB::kCount> rows{};
   for (std::size_t i = 0; i < columns.size(); ++i) {
     rows[i % kRowMost * kProductColumns + i / kRowMost] = columns[i];
@@ -84,16 +77,51 @@ FactorsB factors_b(const Step& step, const MatrixShape& shape) {
   return factors;
 }
 
+Accumulators sums_before(const Step& step, const MatrixShape& shape) {
+  const auto from = registers_from(step, shape.first_c());
+  return shape.accumulator == Accumulator::f16 ? half_accumulators(from)
+                                               : accumulators<float>(from);
+}
+
+void set_sums(const Step& step, const MatrixShape& shape, const Accumulators& sums) {
+  const auto to = registers_from(step, 0);
+  shape.accumulator == Accumulator::f16 ? set_half_accumulators(sums, to)
+                                        : set_accumulators(sums, to);
+}
+
 void multiply(const Step& step) {
   const auto shape = step.instruction.details_as<MatrixShape>();
-  const FactorsA a = factors_a(step, shape);
-  const FactorsB b = factors_b(step, shape);
-  const bool half = shape.accumulator == Accumulator::f16;
-  const auto from = registers_from(step, shape.first_c());
-  Accumulators c = half ? half_accumulators(from) : accumulators<float>(from);
-  multiply_add(shape.accumulator, a, b, c);
-  const auto to = registers_from(step, 0);
-  half ? set_half_accumulators(c, to) : set_accumulators(c, to);
+  Accumulators sums = sums_before(step, shape);
+  multiply_add(shape.accumulator, factors_a(step, shape), factors_b(step, shape), sums);
+  set_sums(step, shape, sums);
+}
+
+/// A sum rounded to nearest.
+float added(Accumulator type, float a, float b) {
+  if (type == Accumulator::f32) {
+    return canonical(a + b);
+  }
+  const double exact = static_cast<double>(a) + static_cast<double>(b);
+  return from_half(static_cast<std::uint16_t>(narrowed(exact, kHalfFormat, Rounding::nearest)));
+}
+
+/// Multiplies A and B of 8-bit floats. Hopper has no such instruction: its machine code converts
+/// them to halves, multiplies the parts one after the other, starting from zero, and adds C with an
+/// ordinary addition. Seen with NVRTC 13.0 for sm_90a.
+void multiply_fp8(const Step& step) {
+  const auto shape = step.instruction.details_as<MatrixShape>();
+  const Words<16> a = words_of_a(step, shape);
+  const Words<8> b = words_of_b(step, shape);
+  Accumulators sums{};
+  for (std::size_t part = 0; part < parts_of(shape.factor); ++part) {
+    multiply_add(shape.accumulator, factors_of_rows(shape.factor, a, part),
+                 factors_of_columns(shape.factor_b, b, part), sums);
+  }
+  const Accumulators before = sums_before(step, shape);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = added(shape.accumulator, before[i], sums[i]);
+  }
+  set_sums(step, shape, sums);
 }
 
 std::int32_t byte_of(std::uint32_t word, std::size_t index, bool is_signed) {
@@ -135,16 +163,37 @@ constexpr std::array kForms{
     Form{"m16n8k4.row.col.f32.tf32.tf32.f32", {.factor = Factor::tf32}},
 };
 
+/// True for m16n8k32 and m16n8k16 with four types, and `more` other modifiers than these need.
+bool is_byte_form(const Decoder& d, std::size_t more) {
+  const bool shape = d.has("m16n8k32") || d.has("m16n8k16");
+  const std::size_t parts = 6 + d.types().size() + more;
+  return shape && d.types().size() == 4 && d.has("row") && d.has("col") && d.part_count() == parts;
+}
+
 bool is_byte(ScalarType type) { return type == s8 || type == u8; }
 
-/// True for m16n8k32 and m16n8k16 of bytes, with or without .satfinite.
+/// True for products of 8-bit integers, with or without .satfinite.
 bool is_integer_form(const Decoder& d) {
   const auto& types = d.types();
-  const bool saturates = d.has("satfinite");
-  const bool shape = d.has("m16n8k32") || d.has("m16n8k16");
-  const std::size_t parts = 6 + types.size() + (saturates ? 1 : 0);
-  return shape && types.size() == 4 && types[0] == s32 && is_byte(types[1]) && is_byte(types[2]) &&
-         types[3] == s32 && d.has("row") && d.has("col") && d.part_count() == parts;
+  return is_byte_form(d, d.has("satfinite") ? 1 : 0) && types[0] == s32 && is_byte(types[1]) &&
+         is_byte(types[2]) && types[3] == s32;
+}
+
+bool is_fp8(ScalarType type) { return type == e4m3 || type == e5m2; }
+
+/// True for products of 8-bit floats.
+bool is_fp8_form(const Decoder& d) {
+  const auto& types = d.types();
+  return is_byte_form(d, 0) && (types[0] == f32 || types[0] == f16) && is_fp8(types[1]) &&
+         is_fp8(types[2]) && types[3] == types[0];
+}
+
+/// Precondition: the type is f16, bf16, e4m3 or e5m2.
+Factor factor_of(ScalarType type) {
+  return type == bf16   ? Factor::bf16
+         : type == e4m3 ? Factor::e4m3
+         : type == e5m2 ? Factor::e5m2
+                        : Factor::f16;
 }
 
 void add_product(Decoder& d, Handler handler, const MatrixShape& shape) {
@@ -163,30 +212,37 @@ void decode_mma(Decoder& d) {
                         .signed_b = d.types()[2] == s8,
                         .saturates = d.has("satfinite")});
   }
+  if (opcode.starts_with(kPrefix) && is_fp8_form(d)) {
+    return add_product(d, &multiply_fp8,
+                       {.deep = d.has("m16n8k32"),
+                        .factor = factor_of(d.types()[1]),
+                        .factor_b = factor_of(d.types()[2]),
+                        .accumulator = d.types()[0] == f16 ? Accumulator::f16 : Accumulator::f32});
+  }
   const auto* const form = std::ranges::find_if(kForms, [&](const Form& one) {
     return opcode.starts_with(kPrefix) && opcode.substr(kPrefix.size()) == one.name;
   });
   d.unsupported_if(form == kForms.end(),
-                   "only products of .m16n8 of 16-bit types, .tf32 and 8-bit integers");
+                   "only products of .m16n8 of 16-bit types, .tf32, 8-bit floats and integers");
   add_product(d, &multiply, form->shape);
 }
 
 constexpr std::int64_t kMostPendingProducts = 7;
 
-/// N of "m64n128k16".
-std::uint16_t columns_of(const Decoder& d) {
+/// N of "m64n128k16". `depth` is the last part: "k16".
+std::uint16_t columns_of(const Decoder& d, std::string_view depth) {
   for (std::size_t i = 1; i < d.part_count(); ++i) {
     const std::string_view part = d.part(i);
-    if (!part.starts_with("m64n") || !part.ends_with("k16")) {
+    if (!part.starts_with("m64n") || !part.ends_with(depth)) {
       continue;
     }
-    const auto columns =
-        whole_number<std::uint16_t>(part.substr(4, part.size() - 7)).value_or(std::uint16_t{0});
+    const auto columns = whole_number<std::uint16_t>(part.substr(4, part.size() - 4 - depth.size()))
+                             .value_or(std::uint16_t{0});
     if (columns >= 8 && columns <= 256 && columns % 8 == 0) {
       return columns;
     }
   }
-  d.unsupported("only m64nNk16, N from 8 to 256 by 8");
+  d.unsupported("only m64nNk16 of 16-bit and m64nNk32 of 8-bit types, N from 8 to 256 by 8");
 }
 
 bool negates(const Decoder& d, std::size_t index) {
@@ -195,22 +251,41 @@ bool negates(const Decoder& d, std::size_t index) {
   return scale == -1;
 }
 
-ProductShape product_shape_of(const Decoder& d) {
+/// Ends decoding unless the types are those of D, A and B of a covered product.
+void require_product_types(const Decoder& d) {
   const std::vector<ScalarType>& types = d.types();
-  d.unsupported_if(types.size() != 3 || types[1] != types[2] ||
-                       (types[1] != f16 && types[1] != bf16) ||
-                       (types[0] != f32 && (types[0] != f16 || types[1] != f16)) || d.has("sp"),
-                   "only 16-bit types, dense");
-  ProductShape shape;
-  shape.columns = columns_of(d);
-  shape.is_bfloat = types[1] == bf16;
-  shape.half_sums = types[0] == f16;
-  shape.a_in_registers = d.operand(1).starts_with('{');
-  shape.negates = negates(d, 4) != negates(d, 5);
+  d.unsupported_if(d.has("sp") || types.size() != 3, "only dense products of floats");
+  if (is_fp8(types[1]) && is_fp8(types[2])) {
+    return d.unsupported_if(types[0] != f32, "8-bit floats only with sums in .f32");
+  }
+  d.unsupported_if(types[1] != types[2] || (types[1] != f16 && types[1] != bf16) ||
+                       (types[0] != f32 && (types[0] != f16 || types[1] != f16)),
+                   "only .f16, .bf16, .e4m3 and .e5m2, of which only 8-bit types may be mixed");
+}
+
+/// Sets which operands are not K-major.
+void set_majors(const Decoder& d, ProductShape& shape) {
+  if (is_fp8(shape.a)) {
+    d.malformed_if(d.operand_count() != 6, "8-bit matrices are K-major, and no operand says so");
+    return;
+  }
   // There is no operand for the major dimension of A in registers.
   const std::size_t last = shape.a_in_registers ? 6 : 7;
   shape.a_is_mn_major = !shape.a_in_registers && d.immediate(6) != 0;
   shape.b_is_mn_major = d.immediate(last) != 0;
+}
+
+ProductShape product_shape_of(const Decoder& d) {
+  require_product_types(d);
+  const std::vector<ScalarType>& types = d.types();
+  ProductShape shape;
+  shape.columns = columns_of(d, is_fp8(types[1]) ? "k32" : "k16");
+  shape.a = factor_of(types[1]);
+  shape.b = factor_of(types[2]);
+  shape.half_sums = types[0] == f16;
+  shape.a_in_registers = d.operand(1).starts_with('{');
+  shape.negates = negates(d, 4) != negates(d, 5);
+  set_majors(d, shape);
   return shape;
 }
 

@@ -31,7 +31,9 @@ FATUNE_INLINE std::int32_t exponent_of(float value, std::int32_t least) {
   return biased == 255 ? kSpecialExponent : finite;
 }
 
-constexpr std::int32_t least_exponent(Factor type) { return type == Factor::f16 ? -14 : -126; }
+constexpr std::int32_t least_exponent(Factor type) {
+  return type == Factor::bf16 || type == Factor::tf32 ? -126 : -14;
+}
 constexpr std::int32_t least_exponent(Accumulator type) {
   return type == Accumulator::f16 ? -14 : -126;
 }
@@ -180,16 +182,38 @@ FATUNE_INLINE void set_singles(const PairSums& sums, Accumulators& c) {
 
 FATUNE_WIDE_VECTORS void set_factors(Factor type, std::span<const std::uint16_t> bits,
                                      std::span<float> values, std::span<std::int32_t> exponents) {
-  if (type == Factor::f16) {
-    return set_factors_as(bits, values, exponents, least_exponent(type), from_half);
+  if (type == Factor::bf16) {
+    return set_factors_as(bits, values, exponents, least_exponent(type), from_bfloat);
   }
-  set_factors_as(bits, values, exponents, least_exponent(type), from_bfloat);
+  set_factors_as(bits, values, exponents, least_exponent(type), from_half);
 }
 
 FATUNE_WIDE_VECTORS void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
                                      std::span<std::int32_t> exponents) {
   set_factors_as(bits, values, exponents, least_exponent(Factor::tf32),
                  [](std::uint32_t element) { return std::bit_cast<float>(element & 0xffffe000U); });
+}
+
+FactorsA factors_of_rows(Factor type, const Words<kProductRows>& rows, std::size_t part) {
+  FactorsA factors;
+  set_factors(type, halves_of<kProductRows>(rows, type, part), factors);
+  return factors;
+}
+
+FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns, std::size_t part) {
+  constexpr std::size_t kBlock = 8;  // of k, for 8 columns
+  const auto halves = halves_of<kProductColumns>(columns, type, part);
+  std::array<std::uint16_t, FactorsB::kCount> rows;
+  for (std::size_t k = 0; k < kProductDepth; k += kBlock) {
+    std::uint16_t* const block = rows.data() + k * kProductColumns;
+    for (std::size_t column = 0; column < kProductColumns; ++column) {
+      std::copy_n(halves.data() + column * kProductDepth + k, kBlock, block + column * kBlock);
+    }
+    transpose_8x8(block);
+  }
+  FactorsB factors;
+  set_factors(type, rows, factors);
+  return factors;
 }
 
 float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,

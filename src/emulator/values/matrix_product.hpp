@@ -10,6 +10,7 @@
 
 #include "emulator/lanes.hpp"
 #include "emulator/values/floats.hpp"
+#include "emulator/values/fp8.hpp"
 
 // Products of small matrices as tensor cores compute them. NVIDIA does not document how they add.
 // This code follows what others have measured on Hopper, and confirmed bit by bit on random
@@ -27,11 +28,16 @@
 // (arXiv:2512.07004)
 namespace fatune::emulate {
 
-/// The value for Hopper, for 16-bit and tf32 factors. (Ampere: 24, in sums of 8 products.)
+/// The value for Hopper, for 16-bit and tf32 factors. (Ampere: 24, in sums of 8 products.) It is
+/// used for 8-bit factors too, for which wgmma keeps fewer bits on a GPU: see docs/emulate.md.
 inline constexpr int kSumFractionBits = 25;
 
-/// Types of factors; tf32 is the upper 19 bits of single precision.
-enum class Factor : std::uint8_t { f16, bf16, tf32 };
+/// Types of factors; tf32 is the upper 19 bits of single precision. The 8-bit ones are multiplied
+/// as halves with the same values.
+enum class Factor : std::uint8_t { f16, bf16, tf32, e4m3, e5m2 };
+[[nodiscard]] constexpr bool is_fp8(Factor type) {
+  return type == Factor::e4m3 || type == Factor::e5m2;
+}
 enum class Accumulator : std::uint8_t { f32, f16 };
 
 /// The elements of a matrix as numbers, and the exponents by which their products are aligned.
@@ -49,8 +55,8 @@ using FactorsB = Factors<kProductDepth, kProductColumns>;
 /// Accumulators of either type as single precision: [row][column].
 using Accumulators = std::array<float, kProductRows * kProductColumns>;
 
-/// Sets elements from their bits: 16-bit ones, or tf32 in 32-bit words. Zeros change no sum, so
-/// they can pad matrices that are less deep than kProductDepth.
+/// Sets elements from their bits: 16-bit ones, halves for 8-bit ones, or tf32 in 32-bit words.
+/// Zeros change no sum, so they can pad matrices that are less deep than kProductDepth.
 void set_factors(Factor type, std::span<const std::uint16_t> bits, std::span<float> values,
                  std::span<std::int32_t> exponents);
 void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
@@ -96,11 +102,33 @@ Words<kRows> words_of(const Lanes& lanes, std::size_t registers) {
   return words;
 }
 
-/// The words as rows of 16-bit elements.
+/// A product of 8-bit factors has two parts, because kProductDepth of them are half a row. As in
+/// the machine code for Hopper, the first part has the elements 0 and 1 of every word, the second
+/// part has 2 and 3.
+[[nodiscard]] constexpr std::size_t parts_of(Factor type) { return is_fp8(type) ? 2 : 1; }
+
+/// The words as rows of 16-bit elements; of 8-bit ones, a part as halves.
 template <std::size_t kRows>
-std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& words) {
-  return std::bit_cast<std::array<std::uint16_t, kRows * kProductDepth>>(words);
+std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& words, Factor type,
+                                                           std::size_t part = 0) {
+  if (!is_fp8(type)) {
+    return std::bit_cast<std::array<std::uint16_t, kRows * kProductDepth>>(words);
+  }
+  const Fp8 format = type == Factor::e4m3 ? Fp8::e4m3 : Fp8::e5m2;
+  std::array<std::uint16_t, kRows * kProductDepth> halves;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint32_t pair = words[i] >> 16 * part;
+    halves[2 * i] = half_of(static_cast<std::uint8_t>(pair), format);
+    halves[2 * i + 1] = half_of(static_cast<std::uint8_t>(pair >> 8U), format);
+  }
+  return halves;
 }
+
+/// Part `part` of A from its rows, and of B from its columns. Precondition: the type is not tf32.
+[[nodiscard]] FactorsA factors_of_rows(Factor type, const Words<kProductRows>& rows,
+                                       std::size_t part = 0);
+[[nodiscard]] FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns,
+                                          std::size_t part = 0);
 
 template <typename Value>
 using Tile = std::array<Value, kProductRows * kProductColumns>;

@@ -87,6 +87,10 @@ class AnyBits {
         return any(to_half(static_cast<float>(value)), 0xffff);
       case Factor::bf16:
         return any(to_bfloat(static_cast<float>(value)), 0xffff);
+      case Factor::e4m3:
+        return half_of(byte(value, Fp8::e4m3), Fp8::e4m3);
+      case Factor::e5m2:
+        return half_of(byte(value, Fp8::e5m2), Fp8::e5m2);
       case Factor::tf32:
         break;
     }
@@ -103,6 +107,9 @@ class AnyBits {
     const double magnitude = std::ldexp(1.0 + uniform_(random_),
                                         static_cast<int>((uniform_(random_) * 2 - 1) * spread_));
     return uniform_(random_) < 0.1 ? 0.0 : uniform_(random_) < 0.5 ? -magnitude : magnitude;
+  }
+  std::uint8_t byte(double value, Fp8 format) {
+    return static_cast<std::uint8_t>(any(to_fp8(value, format), 0xff));
   }
   std::uint32_t any(std::uint32_t bits, std::uint32_t mask) {
     return spread_ > 200 && uniform_(random_) < 0.01 ? static_cast<std::uint32_t>(random_()) & mask
@@ -149,13 +156,48 @@ void compare_with_rule(Factor factor, Accumulator type, int spread) {
 }
 
 TEST(MatrixProduct, VectorsGiveWhatTheRuleSays) {
-  for (const Factor factor : {Factor::f16, Factor::bf16, Factor::tf32}) {
+  for (const Factor factor :
+       {Factor::f16, Factor::bf16, Factor::tf32, Factor::e4m3, Factor::e5m2}) {
     for (const int spread : {2, 14, 40, 130, 300}) {
       compare_with_rule(factor, Accumulator::f32, spread);
     }
   }
   for (const int spread : {2, 14, 30}) {
     compare_with_rule(Factor::f16, Accumulator::f16, spread);
+  }
+}
+
+/// Bytes that count up from `first`, as rows or columns.
+template <std::size_t kCount>
+Words<kCount> counted(std::uint32_t first) {
+  Words<kCount> words;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint32_t byte = first + 4 * static_cast<std::uint32_t>(i);
+    words[i] =
+        byte % 256 | (byte + 1) % 256 << 8U | (byte + 2) % 256 << 16U | (byte + 3) % 256 << 24U;
+  }
+  return words;
+}
+
+float fp8_value(std::size_t byte, Fp8 format) {
+  return from_half(half_of(static_cast<std::uint8_t>(byte), format));
+}
+
+TEST(MatrixProduct, EightBitRowsHaveTwoPartsWithHalfOfEachWord) {
+  // A row has 32 bytes: byte 4 word + i is in part i / 2.
+  const Words<kProductRows> rows = counted<kProductRows>(0);
+  const Words<kProductColumns> columns = counted<kProductColumns>(3);
+  ASSERT_EQ(parts_of(Factor::e4m3), 2U);
+  for (std::size_t part = 0; part < 2; ++part) {
+    const FactorsA a = factors_of_rows(Factor::e5m2, rows, part);
+    const FactorsB b = factors_of_columns(Factor::e4m3, columns, part);
+    for (std::size_t k = 0; k < kProductDepth; ++k) {
+      const std::size_t byte = k / 2 * 4 + 2 * part + k % 2;
+      // Rows 2 and 10 have bytes 64 to 95: finite numbers.
+      EXPECT_EQ(a.values[2 * kProductDepth + k], fp8_value(64 + byte, Fp8::e5m2)) << k;
+      EXPECT_EQ(a.values[10 * kProductDepth + k], fp8_value(64 + byte, Fp8::e5m2)) << k;
+      EXPECT_EQ(b.values[k * kProductColumns + 1], fp8_value(35 + byte, Fp8::e4m3)) << k;
+    }
   }
 }
 
