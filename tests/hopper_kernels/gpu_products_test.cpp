@@ -20,8 +20,14 @@ namespace {
 
 constexpr int kHopper = 90;
 
+CUtensorMapDataType driver_type(emulate::Factor type) {
+  return emulate::is_fp8(type)           ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+         : type == emulate::Factor::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                         : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+}
+
 /// The driver's own tensor map.
-std::optional<CUtensorMap> driver_map(const emulate::TensorMap& map, bool is_bfloat) {
+std::optional<CUtensorMap> driver_map(const emulate::TensorMap& map, emulate::Factor type) {
   void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
   using Encode = decltype(&cuTensorMapEncodeTiled);
   const auto encode = reinterpret_cast<Encode>(
@@ -33,13 +39,12 @@ std::optional<CUtensorMap> driver_map(const emulate::TensorMap& map, bool is_bfl
                                  CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B};
   const std::array<cuuint32_t, 5> steps{1, 1, 1, 1, 1};
   CUtensorMap encoded;
-  const CUresult result = encode(
-      &encoded, is_bfloat ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-      map.rank,
-      reinterpret_cast<void*>(map.address),  // NOLINT(performance-no-int-to-ptr)
-      map.sizes.data(), map.strides.data() + 1, map.box.data(), steps.data(),
-      CU_TENSOR_MAP_INTERLEAVE_NONE, kSwizzles[static_cast<std::size_t>(map.swizzle)],
-      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode(&encoded, driver_type(type), map.rank,
+             reinterpret_cast<void*>(map.address),  // NOLINT(performance-no-int-to-ptr)
+             map.sizes.data(), map.strides.data() + 1, map.box.data(), steps.data(),
+             CU_TENSOR_MAP_INTERLEAVE_NONE, kSwizzles[static_cast<std::size_t>(map.swizzle)],
+             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? std::optional(encoded) : std::nullopt;
 }
 
@@ -71,7 +76,7 @@ std::vector<std::uint32_t> sums_of_gpu(const ProductCase& c) {
   std::vector<std::uint8_t> input(kInputBytes);
   const auto maps = product_maps(c, in.address());
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    const auto map = driver_map(maps[i], c.is_bfloat);
+    const auto map = driver_map(maps[i], i == 0 ? c.a : c.b);
     if (!map) {
       ADD_FAILURE() << "cuTensorMapEncodeTiled refuses map " << i;
       return {};
@@ -120,6 +125,8 @@ TEST_P(GpuRandomProducts, AreRoundedAsTheEmulatorRoundsThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuRandomProducts, testing::ValuesIn(random_product_cases()),
+                         [](const auto& c) { return c.param.name(); });
+INSTANTIATE_TEST_SUITE_P(Fp8, GpuProducts, testing::ValuesIn(fp8_product_cases()),
                          [](const auto& c) { return c.param.name(); });
 INSTANTIATE_TEST_SUITE_P(All, GpuProducts, testing::ValuesIn(product_cases()),
                          [](const auto& c) { return c.param.name(); });

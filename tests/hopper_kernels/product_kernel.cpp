@@ -10,11 +10,16 @@
 namespace fatune::hopper {
 namespace {
 
+using emulate::Factor;
 using emulate::Swizzle;
 using emulate::TensorMap;
 
 constexpr std::array kAllSwizzles{Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64,
                                   Swizzle::bytes_128};
+
+constexpr std::uint32_t kStepBytes = 32;  // of a row, for an instruction
+
+std::uint32_t bytes_of(Factor type) { return emulate::is_fp8(type) ? 1 : 2; }
 
 /// Bytes of a panel's row: the swizzled line, or the row of one core matrix.
 std::uint32_t panel_row_bytes(Swizzle swizzle) {
@@ -28,6 +33,7 @@ struct Layout {
   std::uint32_t outer = 0;
   std::uint32_t width = 0;  ///< of a panel, elements
   std::uint32_t row_bytes = 0;
+  std::uint32_t element_bytes = 2;
   bool mn_major = false;
   Swizzle swizzle = Swizzle::none;
 
@@ -35,9 +41,9 @@ struct Layout {
   [[nodiscard]] std::uint32_t panel_bytes() const { return outer * row_bytes; }
   [[nodiscard]] std::uint32_t bytes() const { return panels() * panel_bytes(); }
 
-  /// The offset from the start of the matrix to its 16 elements of k from `k` on.
+  /// The offset from the start of the matrix to the elements of an instruction from `k` on.
   [[nodiscard]] std::uint32_t step_bytes(std::uint32_t k) const {
-    return mn_major ? k * row_bytes : k / width * panel_bytes() + k % width * 2;
+    return mn_major ? k * row_bytes : k / width * panel_bytes() + k % width * element_bytes;
   }
   [[nodiscard]] std::uint64_t descriptor() const {
     const bool plain = swizzle == Swizzle::none;
@@ -52,10 +58,11 @@ struct Layout {
 
 Layout layout(const ProductCase& c, bool mn_major, std::uint32_t rows) {
   Layout result;
-  result.inner = mn_major ? rows : kDepth;
-  result.outer = mn_major ? kDepth : rows;
+  result.inner = mn_major ? rows : depth_of(c);
+  result.outer = mn_major ? depth_of(c) : rows;
   result.row_bytes = panel_row_bytes(c.swizzle);
-  result.width = result.row_bytes / 2;
+  result.element_bytes = bytes_of(c.a);
+  result.width = result.row_bytes / result.element_bytes;
   result.mn_major = mn_major;
   result.swizzle = c.swizzle;
   return result;
@@ -69,7 +76,8 @@ TensorMap map_of(const Layout& matrix, std::uint64_t address) {
   map.rank = 2;
   map.address = address;
   map.sizes = {matrix.inner, matrix.outer};
-  map.strides = {2, std::uint64_t{matrix.inner} * 2};
+  map.element_bytes = static_cast<std::uint8_t>(matrix.element_bytes);
+  map.strides = {matrix.element_bytes, std::uint64_t{matrix.inner} * matrix.element_bytes};
   map.box = {matrix.width, matrix.outer};
   map.swizzle = matrix.swizzle;
   return map;
@@ -95,19 +103,28 @@ int element(std::uint32_t row, std::uint32_t k, std::uint32_t salt) {
 constexpr std::uint32_t kSaltA = 0;
 constexpr std::uint32_t kSaltB = 5;
 
-std::uint16_t bits_of(int value, bool is_bfloat) {
+std::uint16_t bits_of(int value, Factor type) {
   const auto number = static_cast<float>(value);
-  return is_bfloat ? static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16U)
-                   : emulate::to_half(number);
+  switch (type) {
+    case Factor::bf16:
+      return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16U);
+    case Factor::e4m3:
+      return emulate::to_fp8(value, emulate::Fp8::e4m3);
+    case Factor::e5m2:
+      return emulate::to_fp8(value, emulate::Fp8::e5m2);
+    default:
+      return emulate::to_half(number);
+  }
 }
 
 /// Normal numbers from 2^-5 to 2^5, of either sign.
-std::uint16_t random_bits(std::uint32_t row, std::uint32_t k, std::uint32_t salt, bool is_bfloat) {
+std::uint16_t random_bits(std::uint32_t row, std::uint32_t k, std::uint32_t salt, Factor type) {
   std::uint64_t hash = (std::uint64_t{salt} << 40U | std::uint64_t{row} << 20U | k) + 1;
   for (int i = 0; i < 3; ++i) {
     hash *= 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29U;
   }
+  const bool is_bfloat = type == Factor::bf16;
   const std::uint32_t mantissa_bits = is_bfloat ? 7 : 10;
   const std::uint32_t bias = is_bfloat ? 127 : 15;
   const auto exponent = static_cast<std::uint32_t>(bias - 5 + (hash >> 32U) % 10);
@@ -115,15 +132,16 @@ std::uint16_t random_bits(std::uint32_t row, std::uint32_t k, std::uint32_t salt
   return static_cast<std::uint16_t>((hash >> 63U) << 15U | exponent << mantissa_bits | mantissa);
 }
 
-void write_matrix(const ProductCase& c, const Layout& matrix, std::uint32_t salt,
+void write_matrix(const Layout& matrix, Factor type, bool random, std::uint32_t salt,
                   std::uint8_t* to) {
   for (std::uint32_t outer = 0; outer < matrix.outer; ++outer) {
     for (std::uint32_t inner = 0; inner < matrix.inner; ++inner) {
       const std::uint32_t row = matrix.mn_major ? inner : outer;
       const std::uint32_t k = matrix.mn_major ? outer : inner;
-      const std::uint16_t bits = c.random ? random_bits(row, k, salt, c.is_bfloat)
-                                          : bits_of(element(row, k, salt), c.is_bfloat);
-      std::memcpy(to + (std::size_t{outer} * matrix.inner + inner) * 2, &bits, 2);
+      const std::uint16_t bits =
+          random ? random_bits(row, k, salt, type) : bits_of(element(row, k, salt), type);
+      const std::size_t index = std::size_t{outer} * matrix.inner + inner;
+      std::memcpy(to + index * matrix.element_bytes, &bits, matrix.element_bytes);
     }
   }
 }
@@ -137,14 +155,34 @@ std::string sum_registers(const ProductCase& c) {
   return names;
 }
 
-/// Reads the fragment of A for k from `k` on out of global memory, where it is K-major.
-std::string a_fragment(std::uint32_t k) {
+/// Reads the fragment of A from byte `first` of each row on out of global memory, where it is
+/// K-major.
+std::string a_fragment(std::uint32_t first) {
   std::string text;
   for (std::uint32_t i = 0; i < 4; ++i) {
     text += fmt::format("ld.global.u32 %a{}, [%w6+{}];\n", i,
-                        kDataA + i % 2 * 8 * kDepth * 2 + (k + i / 2 * 8) * 2);
+                        kDataA + i % 2 * 8 * kRowBytes + first + i / 2 * 16);
   }
   return text;
+}
+
+/// The types of A and B in an opcode: "f16.f16".
+std::string types_of(const ProductCase& c) {
+  constexpr std::array kNames{"f16", "bf16", "tf32", "e4m3", "e5m2"};
+  return fmt::format("{}.{}", kNames[static_cast<std::size_t>(c.a)],
+                     kNames[static_cast<std::size_t>(c.b)]);
+}
+
+/// The operands for the major of A and of B: 8-bit types have none, nor has A in registers.
+std::string majors_of(const ProductCase& c) {
+  if (emulate::is_fp8(c.a)) {
+    return "";
+  }
+  return fmt::format("{}, {}",
+                     c.a_in_registers  ? ""
+                     : c.a_is_mn_major ? ", 1"
+                                       : ", 0",
+                     c.b_is_mn_major ? 1 : 0);
 }
 
 /// True if the product at `k` adds to the sums. The first does not.
@@ -159,27 +197,24 @@ std::string product(const ProductCase& c, std::uint32_t k) {
         "cvt.u64.u32 {}, %r9;\nor.b64 {}, {}, {};\n",
         base, matrix.step_bytes(k), to, to, to, matrix.descriptor());
   };
-  const char* const type = c.is_bfloat ? "bf16" : "f16";
   std::string text = descriptor("%w4", "%r6", layout_b(c));
   text += c.a_in_registers ? "" : descriptor("%w3", "%r5", layout_a(c));
-  return text +
-         fmt::format(
-             "wgmma.mma_async.sync.aligned.m64n{}k16.{}.{}.{} {{{}}}, {}, %w4, {}, {}, 1, {}{};\n",
-             c.columns, c.half_sums ? "f16" : "f32", type, type, sum_registers(c),
-             c.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%w3", scale_of_sums(c, k),
-             c.negates_a ? -1 : 1,
-             c.a_in_registers ? "" : fmt::format("{}, ", c.a_is_mn_major ? 1 : 0),
-             c.b_is_mn_major ? 1 : 0);
+  return text + fmt::format(
+                    "wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{} {{{}}}, {}, %w4, {}, {}, 1{};\n",
+                    c.columns, kStepBytes / bytes_of(c.a), c.half_sums ? "f16" : "f32", types_of(c),
+                    sum_registers(c), c.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%w3",
+                    scale_of_sums(c, k), c.negates_a ? -1 : 1, majors_of(c));
 }
 
 std::string all_products(const ProductCase& c) {
   std::string text = "setp.ne.u32 %p2, %r0, %r0;\n";  // the first does not add
-  for (std::uint32_t k = 0; k < kDepth; k += 16) {
+  for (std::uint32_t byte = 0; byte < kRowBytes; byte += kStepBytes) {
     if (c.a_in_registers) {
-      text += a_fragment(k);
+      text += a_fragment(byte);
     }
-    text += "wgmma.fence.sync.aligned;\n" + product(c, k) + "setp.eq.u32 %p2, %r0, %r0;\n";
-    if (c.a_in_registers || k + 16 == kDepth) {
+    text += "wgmma.fence.sync.aligned;\n" + product(c, byte / bytes_of(c.a)) +
+            "setp.eq.u32 %p2, %r0, %r0;\n";
+    if (c.a_in_registers || byte + kStepBytes == kRowBytes) {
       text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
     }
   }
@@ -197,8 +232,10 @@ std::string stores(const ProductCase& c) {
 }  // namespace
 
 std::string ProductCase::name() const {
+  constexpr std::array<const char*, 5> kTypeNames{"F16", "Bf16", "Tf32", "E4m3", "E5m2"};
   constexpr std::array<const char*, 4> kSwizzleNames{"None", "B32", "B64", "B128"};
-  return fmt::format("N{}{}{}{}A{}{}B{}{}{}", columns, is_bfloat ? "Bf16" : "F16",
+  return fmt::format("N{}{}{}{}{}A{}{}B{}{}{}", columns, kTypeNames[static_cast<std::size_t>(a)],
+                     a == b ? "" : kTypeNames[static_cast<std::size_t>(b)],
                      half_sums ? "HalfSums" : "", kSwizzleNames[static_cast<std::size_t>(swizzle)],
                      a_in_registers  ? "Registers"
                      : a_is_mn_major ? "MMajor"
@@ -216,7 +253,8 @@ std::vector<ProductCase> product_cases() {
             {.columns = 64, .swizzle = swizzle, .a_is_mn_major = a_mn, .b_is_mn_major = b_mn});
         cases.push_back({.columns = 128,
                          .swizzle = swizzle,
-                         .is_bfloat = true,
+                         .a = Factor::bf16,
+                         .b = Factor::bf16,
                          .a_is_mn_major = a_mn,
                          .b_is_mn_major = b_mn,
                          .negates_a = b_mn});
@@ -238,19 +276,44 @@ std::vector<ProductCase> product_cases() {
   return cases;
 }
 
+std::vector<ProductCase> fp8_product_cases() {
+  std::vector<ProductCase> cases;
+  for (const Factor a : {Factor::e4m3, Factor::e5m2}) {
+    for (const Factor b : {Factor::e4m3, Factor::e5m2}) {
+      cases.push_back({.columns = 24, .a = a, .b = b, .negates_a = a == b});
+      cases.push_back({.columns = 256, .a = a, .b = b, .a_in_registers = true});
+    }
+  }
+  for (const Swizzle swizzle : kAllSwizzles) {
+    cases.push_back({.columns = 64, .swizzle = swizzle, .a = Factor::e5m2, .b = Factor::e4m3});
+    cases.push_back({.columns = 128,
+                     .swizzle = swizzle,
+                     .a = Factor::e4m3,
+                     .b = Factor::e4m3,
+                     .a_in_registers = true,
+                     .negates_a = true});
+  }
+  return cases;
+}
+
 std::vector<ProductCase> random_product_cases() {
   std::vector<ProductCase> cases;
   for (const std::uint32_t columns : {64U, 256U}) {
     for (const bool registers : {false, true}) {
       cases.push_back({.columns = columns, .a_in_registers = registers, .random = true});
-      cases.push_back(
-          {.columns = columns, .is_bfloat = true, .a_in_registers = registers, .random = true});
+      cases.push_back({.columns = columns,
+                       .a = Factor::bf16,
+                       .b = Factor::bf16,
+                       .a_in_registers = registers,
+                       .random = true});
       cases.push_back(
           {.columns = columns, .half_sums = true, .a_in_registers = registers, .random = true});
     }
   }
   return cases;
 }
+
+std::uint32_t depth_of(const ProductCase& c) { return kRowBytes / bytes_of(c.a); }
 
 std::uint32_t sums_of(const ProductCase& c) { return c.columns / (c.half_sums ? 4 : 2); }
 
@@ -271,10 +334,10 @@ std::string product_kernel(const ProductCase& c) {
              sums_of(c), a_bytes + b_bytes, a_bytes, kMapB, a_bytes + b_bytes) +
          loads(layout_a(c), "%r5", "%w0") + loads(layout_b(c), "%r6", "%w2") +
          "WAIT: mbarrier.try_wait.parity.shared.b64 %p3, [%r8], 0;\n@!%p3 bra WAIT;\n"
-         // The place of A's elements in registers: row warp * 16 + lane / 4, k lane % 4 * 2.
+         // The place of A's elements in registers: row warp * 16 + lane / 4, byte lane % 4 * 4.
          "shr.u32 %r12, %r0, 5;\nshl.b32 %r12, %r12, 4;\nand.b32 %r13, %r0, 31;\n"
          "shr.u32 %r14, %r13, 2;\nadd.u32 %r12, %r12, %r14;\nand.b32 %r13, %r13, 3;\n" +
-         fmt::format("mul.lo.u32 %r12, %r12, {};\nshl.b32 %r13, %r13, 2;\n", kDepth * 2) +
+         fmt::format("mul.lo.u32 %r12, %r12, {};\nshl.b32 %r13, %r13, 2;\n", kRowBytes) +
          "add.u32 %r12, %r12, %r13;\ncvt.u64.u32 %w6, %r12;\nadd.u64 %w6, %w6, %w0;\n" +
          all_products(c) + stores(c) + "ret;\n}\n";
 }
@@ -285,15 +348,15 @@ std::array<TensorMap, 2> product_maps(const ProductCase& c, std::uint64_t addres
 
 std::vector<std::uint8_t> product_data(const ProductCase& c) {
   std::vector<std::uint8_t> bytes(kInputBytes - kDataA);
-  write_matrix(c, layout_a(c), kSaltA, bytes.data());
-  write_matrix(c, layout_b(c), kSaltB, bytes.data() + (kDataB - kDataA));
+  write_matrix(layout_a(c), c.a, c.random, kSaltA, bytes.data());
+  write_matrix(layout_b(c), c.b, c.random, kSaltB, bytes.data() + (kDataB - kDataA));
   return bytes;
 }
 
 std::vector<std::uint32_t> expected_sums(const ProductCase& c) {
   const auto sum_at = [&](std::uint32_t row, std::uint32_t column) {
     int sum = 0;
-    for (std::uint32_t k = 0; k < kDepth; ++k) {
+    for (std::uint32_t k = 0; k < depth_of(c); ++k) {
       sum += element(row, k, kSaltA) * element(column, k, kSaltB);
     }
     return static_cast<float>(c.negates_a ? -sum : sum);

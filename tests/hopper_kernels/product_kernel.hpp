@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/memory/tensor_map.hpp"
+#include "emulator/values/matrix_product.hpp"
 
 // A kernel of one warpgroup: TMA brings A and B into shared memory, wgmma multiplies them. It runs
 // on the emulator and on a GPU.
@@ -14,7 +15,8 @@ namespace fatune::hopper {
 struct ProductCase {
   std::uint32_t columns = 64;  ///< N
   emulate::Swizzle swizzle = emulate::Swizzle::bytes_128;
-  bool is_bfloat = false;
+  emulate::Factor a = emulate::Factor::f16;
+  emulate::Factor b = emulate::Factor::f16;
   bool half_sums = false;
   bool a_in_registers = false;
   bool a_is_mn_major = false;
@@ -29,19 +31,24 @@ struct ProductCase {
 /// Every swizzle and major, A from shared memory and from registers, all types, narrow and wide.
 /// Where B is MN-major and N is no multiple of the panel width, zeros fill the last panel.
 [[nodiscard]] std::vector<ProductCase> product_cases();
-/// Some of these with random elements.
+/// The same for 8-bit floats: every pair of types, narrow and wide, and every swizzle.
+[[nodiscard]] std::vector<ProductCase> fp8_product_cases();
+/// Some 16-bit products with random elements.
 [[nodiscard]] std::vector<ProductCase> random_product_cases();
 
 inline constexpr std::uint32_t kThreads = 128;
-inline constexpr std::uint32_t kRows = 64;   ///< M
-inline constexpr std::uint32_t kDepth = 64;  ///< K: four instructions
+inline constexpr std::uint32_t kRows = 64;       ///< M
+inline constexpr std::uint32_t kRowBytes = 128;  ///< K: four instructions
+
+/// K in elements: 64 or 128.
+[[nodiscard]] std::uint32_t depth_of(const ProductCase& c);
 
 /// Places in the input buffer, in bytes; the buffer is at a multiple of 256.
 inline constexpr std::uint32_t kMapA = 0;
 inline constexpr std::uint32_t kMapB = 128;
 inline constexpr std::uint32_t kDataA = 1024;
-inline constexpr std::uint32_t kDataB = kDataA + kRows * kDepth * 2;
-inline constexpr std::uint32_t kInputBytes = kDataB + 256 * kDepth * 2;
+inline constexpr std::uint32_t kDataB = kDataA + kRows * kRowBytes;
+inline constexpr std::uint32_t kInputBytes = kDataB + 256 * kRowBytes;
 
 /// "k(.param .u64 in, .param .u64 out)". Thread t stores its sums to out + t * sums * 4.
 [[nodiscard]] std::string product_kernel(const ProductCase& c);

@@ -184,6 +184,9 @@ Trial cluster_trial() {
 
 const hopper::ProductCase kProduct{};
 const hopper::ProductCase kRegisterProduct{.columns = 64, .a_in_registers = true};
+const hopper::ProductCase kFp8Product{.columns = 64, .a = Factor::e4m3, .b = Factor::e5m2};
+const hopper::ProductCase kFp8RegisterProduct{
+    .columns = 64, .a = Factor::e5m2, .b = Factor::e4m3, .a_in_registers = true};
 
 Trial product_trial(const hopper::ProductCase& c) {
   Trial trial;
@@ -354,6 +357,32 @@ std::vector<HopperFault> product_faults() {
   };
 }
 
+std::vector<HopperFault> fp8_product_faults() {
+  const std::string right = hopper::product_kernel(kFp8Product);
+  const std::string registers = hopper::product_kernel(kFp8RegisterProduct);
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
+  const std::string fence = "wgmma.fence.sync.aligned;\n";
+  const Trial trial = product_trial(kFp8Product);
+  const Trial register_trial = product_trial(kFp8RegisterProduct);
+  const std::string store = fmt::format("@%p1 st.shared.u32 [%r6+{}], %r0;", 64 * 128 - 4);
+  return {
+      {"Fp8SumsBeforeTheWait",
+       marked(replaced(replaced(right, wait, ""), "ret;\n", wait + "ret;\n"),
+              "st.global.b32 [%w5+0], %s0;"),
+       right, "pending_registers", "reads %s0, which a wgmma that no thread has waited for", trial},
+      {"Fp8FragmentOverwritten",
+       marked(replaced(registers, wait, ""),
+              fmt::format("ld.global.u32 %a3, [%w6+{}];",
+                          hopper::kDataA + 8 * hopper::kRowBytes + 32 + 16)),
+       registers, "pending_registers", "writes %a3", register_trial, false},
+      {"Fp8MissingWgmmaFence", replaced(registers, fence, ""), registers, "missing_wgmma_fence",
+       "was written with no wgmma.fence since", register_trial},
+      {"Fp8OperandOverwritten", replaced(right, wait, store + " // here\n" + wait),
+       replaced(right, wait, wait + store + "\n"), "in_flight",
+       "which an asynchronous operation may still read", trial, false},
+  };
+}
+
 class HopperKernels : public testing::TestWithParam<HopperFault> {};
 
 TEST_P(HopperKernels, IsFoundUnderEverySchedule) {
@@ -400,6 +429,8 @@ std::string hopper_fault_name(const testing::TestParamInfo<HopperFault>& fault) 
 }
 
 INSTANTIATE_TEST_SUITE_P(Copies, HopperKernels, testing::ValuesIn(copy_faults()),
+                         hopper_fault_name);
+INSTANTIATE_TEST_SUITE_P(Fp8Products, HopperKernels, testing::ValuesIn(fp8_product_faults()),
                          hopper_fault_name);
 INSTANTIATE_TEST_SUITE_P(Products, HopperKernels, testing::ValuesIn(product_faults()),
                          hopper_fault_name);
