@@ -30,7 +30,7 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   constexpr unsigned kWarps = 4 * S::kGroups * S::kCluster;  // readers of a buffer of K or V
   // Of a tile's index: the warp for V, or the producers of the cluster's other blocks.
   constexpr unsigned kOtherReaders = kClearsValues ? 1 : S::kDynamic ? S::kCluster - 1 : 0;
-  for (int slot = 0; slot < S::kQuerySlots * S::kGroups + (S::kSpareSlot ? 1 : 0); ++slot) {
+  for (unsigned slot = 0; slot < Plan::kSlotsQ; ++slot) {
     const unsigned full = smem + Plan::kBarriers + 16 * slot;
     mbarrier_init(full, 1);
     mbarrier_init(Plan::empty(full), 1);

@@ -56,7 +56,8 @@ template <typename S>
 struct SmemPlan {
   enum Extent : unsigned {
     kLineBytes = 128,
-    kBytesV = S::kBlockN * S::kPanelsV * kLineBytes,        // a tile of V
+    kSlotsQ = S::kQuerySlots * S::kGroups + (S::kSpareSlot ? 1 : 0),  // for a consumer's rows
+    kBytesV = S::kBlockN * S::kPanelsV * kLineBytes,                  // a tile of V
     kBytesQueries = S::kUsedRows * S::kPanels * kLineBytes  // what a consumer's queries fill of Q
   };
   static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kPanels * kLineBytes;  // one consumer
@@ -65,7 +66,7 @@ struct SmemPlan {
   static constexpr unsigned kPanelBytesQ = S::kGroupRows * kLineBytes;
   static constexpr unsigned kPanelBytesKv = S::kBlockN * kLineBytes;
 
-  static constexpr unsigned kK = S::kQuerySlots * kBytesQ + (S::kSpareSlot ? kBytesQGroup : 0);
+  static constexpr unsigned kK = kSlotsQ * kBytesQGroup;
   static constexpr unsigned kV = kK + S::kStages * kBytesKv;
   static constexpr unsigned kBarriers = kV + S::kStages * kBytesV;
 
@@ -79,7 +80,7 @@ struct SmemPlan {
     }
   }
   __device__ __forceinline__ static constexpr unsigned full_k(int stage) {
-    return kBarriers + 16 * (S::kQuerySlots * S::kGroups + (S::kSpareSlot ? 1 : 0)) + 16 * stage;
+    return kBarriers + 16 * kSlotsQ + 16 * stage;
   }
   __device__ __forceinline__ static constexpr unsigned full_v(int stage) {
     return full_k(S::kStages) + 16 * stage;

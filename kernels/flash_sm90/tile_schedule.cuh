@@ -148,27 +148,20 @@ class TileQueue {
     slot_.advance();
   }
 
-  // threads: whole converged warps; every warp takes every tile
+  // threads: whole converged warps, each of which takes every tile; if kAlone, one thread
+  template <bool kAlone>
   __device__ __forceinline__ int take() {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     await(full);
     // The lane that frees the slot reads it, and hands on what it has read once all lanes are here.
-    const bool leads = threadIdx.x % 32 == 0;
+    const bool leads = kAlone || threadIdx.x % 32 == 0;
     int index = leads ? static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))) : 0;
-    index = __shfl_sync(0xffffffffu, index, 0);
+    if constexpr (!kAlone) {
+      index = __shfl_sync(0xffffffffu, index, 0);
+    }
     if (leads) {
       release(full);
     }
-    slot_.advance();
-    return index;
-  }
-
-  // threads: one, the producer of another block than the cluster's first
-  __device__ __forceinline__ int take_alone() {
-    const unsigned full = smem_ + Plan::full_tile(slot_.index());
-    await(full);
-    const int index = static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index())));
-    release(full);
     slot_.advance();
     return index;
   }
@@ -256,28 +249,15 @@ class CountedTiles {
   int index_;
 };
 
-// Dynamic schedule, for the consumers: the tiles that the producer hands on.
-// threads: as consume_tiles
-template <typename S>
+// Dynamic schedule: the tiles that the producer hands on to the consumers and, in a cluster, to the
+// other producers.
+// threads: as consume_tiles, or if kAlone as produce_tiles
+template <typename S, bool kAlone>
 class QueuedTiles {
  public:
   __device__ __forceinline__ explicit QueuedTiles(unsigned smem) : queue_(smem) {}
 
-  __device__ __forceinline__ int index() { return queue_.take(); }
-  __device__ __forceinline__ void advance() {}
-
- private:
-  TileQueue<S> queue_;
-};
-
-// Dynamic schedule, for the producers of a cluster's other blocks: the same tiles.
-// threads: one
-template <typename S>
-class ToldTiles {
- public:
-  __device__ __forceinline__ explicit ToldTiles(unsigned smem) : queue_(smem) {}
-
-  __device__ __forceinline__ int index() { return queue_.take_alone(); }
+  __device__ __forceinline__ int index() { return queue_.template take<kAlone>(); }
   __device__ __forceinline__ void advance() {}
 
  private:
@@ -316,7 +296,7 @@ __device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, u
     if (S::kCluster == 1 || rank == 0) {
       for_each_tile<S>(work, rank, CountedTiles<S>(work, smem), load);
     } else {
-      for_each_tile<S>(work, rank, ToldTiles<S>(smem), load);
+      for_each_tile<S>(work, rank, QueuedTiles<S, true>(smem), load);
     }
   } else if constexpr (S::kPersistent) {
     for_each_tile<S>(work, rank, OwnTiles<S>(work), load);
@@ -331,7 +311,7 @@ template <typename S, typename Compute>
 __device__ __forceinline__ void consume_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Compute& compute) {
   if constexpr (S::kDynamic) {
-    for_each_tile<S>(work, rank, QueuedTiles<S>(smem), compute);
+    for_each_tile<S>(work, rank, QueuedTiles<S, false>(smem), compute);
   } else if constexpr (S::kPersistent) {
     for_each_tile<S>(work, rank, OwnTiles<S>(work), compute);
   } else {

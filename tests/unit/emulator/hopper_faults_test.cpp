@@ -289,14 +289,38 @@ std::string first_product_of(const std::string& text) {
   return text.substr(begin, text.find('\n', begin) + 1 - begin);
 }
 
+const std::string kProductWait = "wgmma.wait_group.sync.aligned 0;\n";
+const std::string kProductFence = "wgmma.fence.sync.aligned;\n";
+
+HopperFault sums_before_the_wait(const std::string& name, const hopper::ProductCase& product) {
+  const std::string right = hopper::product_kernel(product);
+  return {name,
+          marked(replaced(replaced(right, kProductWait, ""), "ret;\n", kProductWait + "ret;\n"),
+                 "st.global.b32 [%w5+0], %s0;"),
+          right,
+          "pending_registers",
+          "reads %s0, which a wgmma that no thread has waited for",
+          product_trial(product)};
+}
+
+HopperFault missing_wgmma_fence(const std::string& name, const hopper::ProductCase& product) {
+  const std::string right = hopper::product_kernel(product);
+  return {name,
+          replaced(right, kProductFence, ""),
+          right,
+          "missing_wgmma_fence",
+          "was written with no wgmma.fence since",
+          product_trial(product)};
+}
+
 std::vector<HopperFault> product_faults() {
   const std::string right = hopper::product_kernel(kProduct);
   const std::string first = first_product_of(right);
   const std::string only_96 = "setp.ge.u32 %p3, %r0, 96;\n";
   const std::string registers = hopper::product_kernel(kRegisterProduct);
-  const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
+  const std::string& wait = kProductWait;
   const Trial trial = product_trial(kProduct);
-  const std::string fence = "wgmma.fence.sync.aligned;\n";
+  const std::string& fence = kProductFence;
   // Thread 32 writes a word before its first product.
   const std::string noted =
       replaced(right, fence,
@@ -304,16 +328,12 @@ std::vector<HopperFault> product_faults() {
                "@q st.shared.u32 [note], %r0;\n}\n" +
                    fence);
   return {
-      {"SumsBeforeTheWait",
-       marked(replaced(replaced(right, wait, ""), "ret;\n", wait + "ret;\n"),
-              "st.global.b32 [%w5+0], %s0;"),
-       right, "pending_registers", "reads %s0, which a wgmma that no thread has waited for", trial},
+      sums_before_the_wait("SumsBeforeTheWait", kProduct),
       {"FragmentOverwritten",
        marked(replaced(registers, wait, ""),
               fmt::format("ld.global.u32 %a0, [%w6+{}];", hopper::kDataA + 32)),
        registers, "pending_registers", "writes %a0", product_trial(kRegisterProduct)},
-      {"MissingWgmmaFence", replaced(registers, fence, ""), registers, "missing_wgmma_fence",
-       "was written with no wgmma.fence since", product_trial(kRegisterProduct)},
+      missing_wgmma_fence("MissingWgmmaFence", kRegisterProduct),
       {"UnalignedPanel",
        marked(replaced(right, ".shared .align 1024 .b8 tiles[",
                        ".shared .align 1024 .b8 pad[128]; .shared .align 128 .b8 tiles["),
@@ -360,23 +380,17 @@ std::vector<HopperFault> product_faults() {
 std::vector<HopperFault> fp8_product_faults() {
   const std::string right = hopper::product_kernel(kFp8Product);
   const std::string registers = hopper::product_kernel(kFp8RegisterProduct);
-  const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
-  const std::string fence = "wgmma.fence.sync.aligned;\n";
+  const std::string& wait = kProductWait;
   const Trial trial = product_trial(kFp8Product);
-  const Trial register_trial = product_trial(kFp8RegisterProduct);
   const std::string store = fmt::format("@%p1 st.shared.u32 [%r6+{}], %r0;", 64 * 128 - 4);
   return {
-      {"Fp8SumsBeforeTheWait",
-       marked(replaced(replaced(right, wait, ""), "ret;\n", wait + "ret;\n"),
-              "st.global.b32 [%w5+0], %s0;"),
-       right, "pending_registers", "reads %s0, which a wgmma that no thread has waited for", trial},
+      sums_before_the_wait("Fp8SumsBeforeTheWait", kFp8Product),
       {"Fp8FragmentOverwritten",
        marked(replaced(registers, wait, ""),
               fmt::format("ld.global.u32 %a3, [%w6+{}];",
                           hopper::kDataA + 8 * hopper::kRowBytes + 32 + 16)),
-       registers, "pending_registers", "writes %a3", register_trial, false},
-      {"Fp8MissingWgmmaFence", replaced(registers, fence, ""), registers, "missing_wgmma_fence",
-       "was written with no wgmma.fence since", register_trial},
+       registers, "pending_registers", "writes %a3", product_trial(kFp8RegisterProduct), false},
+      missing_wgmma_fence("Fp8MissingWgmmaFence", kFp8RegisterProduct),
       {"Fp8OperandOverwritten", replaced(right, wait, store + " // here\n" + wait),
        replaced(right, wait, wait + store + "\n"), "in_flight",
        "which an asynchronous operation may still read", trial, false},
