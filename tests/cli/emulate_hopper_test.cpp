@@ -140,17 +140,17 @@ TEST_F(EmulateHopper, SpareSlotsGoAroundAndClustersTakeTilesFromACounter) {
   const std::string three = "(ws, FP16, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_1+";
   expect_right({two + "cluster_1+persistent+dynamic+spare", three + "cluster_1+persistent+spare",
                 two + "cluster_2+persistent+dynamic", three + "cluster_2+persistent+dynamic+spare"},
-               words("--seq 300 --heads 70 --batch 1 --causal --lse --schedules 1"));
+               words("--seq 200 --heads 70 --batch 1 --causal --lse --schedules 1"));
   expect_right({two + "cluster_1+persistent+split+spare", two + "cluster_2+persistent+spare"},
-               words("--seq 190 --seq-kv 300 --heads 120 --kv-heads 60 --batch 1 --schedules 1"));
+               words("--seq 190 --seq-kv 200 --heads 70 --kv-heads 35 --batch 1 --schedules 1"));
   expect_right({"(ws_pp, BF16, 64, 128, 64, 2, 8, 2): "
                 "overlap+lazy+slots_1+cluster_1+persistent+dynamic+pack_gqa+skip_max+spare"},
-               words("--seq-lens 70,20,100,300,1,64,90,200 --batch 8 --heads 126 --kv-heads 42 "
-                     "--causal --schedules 1"));
+               words("--seq-lens 70,20,100,1,64 --batch 5 --heads 48 --kv-heads 16 --causal "
+                     "--schedules 1"));
   // Seven heads do not fill 64 rows: those that are left over are 0 in the spare slot too.
   expect_right({"(ws_pp, FP16, 64, 128, 64, 2, 8, 2): "
                 "overlap+lazy+slots_1+cluster_1+persistent+pack_gqa+spare"},
-               words("--seq 70 --heads 126 --kv-heads 18 --batch 4 --causal --schedules 1"));
+               words("--seq 70 --heads 126 --kv-heads 18 --batch 2 --causal --schedules 1"));
 }
 
 // Sequences of any lengths end within a tile, whose other rows are of no query; so do pages.
