@@ -324,7 +324,7 @@ def time_in_turns(model, contenders, rounds):
     timers = {one.name: AttentionTimer(model) for one in contenders}
     taken = {one.name: [] for one in contenders}
     for number in range(rounds + 2):
-        for one in peer_rounds.rotated(contenders, number):
+        for one in peer_rounds.in_turn(contenders, number):
             with one.used_by(model):
                 taken[one.name].append(_one_round(model, timers[one.name]))
     return {name: figures[2:] for name, figures in taken.items()}

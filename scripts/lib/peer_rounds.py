@@ -51,9 +51,14 @@ class Budget:
         return min(self._most, max(least, fitting))
 
 
-def rotated(items, steps):
-    steps %= len(items)
-    return items[steps:] + items[:steps]
+def in_turn(items, number):
+    """Returns the items as they come in the round of this number. Over as many rounds as there are items, or twice as many
+    if they are odd in number, each comes at every place equally often, and right after every other one equally often (a
+    Williams design): the power of one launch decides a part of the next one's clock."""
+    count = len(items)
+    places = [(place + 1) // 2 if place % 2 else -(place // 2) for place in range(count)]  # 0, 1, -1, 2, -2, ...
+    order = [items[(place + number) % count] for place in places]
+    return order[::-1] if count % 2 and number // count % 2 else order
 
 
 def pause_cycles(host_s):
@@ -125,7 +130,7 @@ class Timer:
         """Returns ({name: [what sample returns]}, the median clock in MHz, or None)."""
         samples, clocks = {contender.name: [] for contender in contenders}, []
         for number in range(rounds):
-            for contender in rotated(contenders, number):
+            for contender in in_turn(contenders, number):
                 samples[contender.name].append(sample(contender))
             if number % -(-rounds // CLOCK_READINGS) == 0:
                 clocks.append(self._clock_mhz())

@@ -1,4 +1,6 @@
 """Tests scripts/lib/peer_rounds.py: the number of rounds, their order and their pauses, and turns."""
+import collections
+import itertools
 import types
 import unittest
 
@@ -147,8 +149,15 @@ class Rounds(unittest.TestCase):
         few.begin_problem()
         self.assertEqual(few.rounds(0.01), 5)
 
-    def test_everybody_is_first_in_turn(self):
-        self.assertEqual([peer_rounds.rotated("abc", number) for number in range(4)], ["abc", "bca", "cab", "abc"])
+    def test_each_comes_at_every_place_and_after_every_other_one_equally_often(self):
+        for count in range(1, 10):
+            rounds = count * (1 + count % 2)
+            orders = [peer_rounds.in_turn(range(count), number) for number in range(rounds)]
+            places = collections.Counter(pair for order in orders for pair in enumerate(order))
+            self.assertEqual(places, {pair: rounds // count for pair in itertools.product(range(count), repeat=2)})
+            following = collections.Counter(pair for order in orders for pair in itertools.pairwise(order))
+            self.assertEqual(following, {pair: rounds // count for pair in itertools.permutations(range(count), 2)})
+            self.assertEqual(peer_rounds.in_turn(range(count), rounds), orders[0])
 
     def test_the_pause_covers_the_host(self):
         self.assertEqual(peer_rounds.pause_cycles(0.0), peer_rounds.LEAST_PAUSE_CYCLES)
