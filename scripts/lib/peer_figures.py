@@ -66,7 +66,7 @@ def summary_line(rows, peers):
 
 
 def number(value, digits):
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # never -0
 
 
 def best_figure(row):
