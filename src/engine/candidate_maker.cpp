@@ -63,8 +63,10 @@ class WorkCount {
 
   [[nodiscard]] double spill_bytes(const Result& result, double heads, double blocks) const {
     const double kv_steps = heads * quantity_or("kv_steps", blocks / heads);
-    const ResourceFacts facts = result.facts.value_or(ResourceFacts{});
-    const auto bytes = static_cast<double>(facts.spill_load_bytes + facts.spill_store_bytes);
+    const double bytes =
+        result.facts
+            ? static_cast<double>(result.facts->spill_load_bytes + result.facts->spill_store_bytes)
+            : quantity_or("expected_spill_bytes", 0.0);
     return bytes * result.threads_per_block * kv_steps;
   }
 
