@@ -85,11 +85,11 @@ __device__ __forceinline__ void registers_take() {
                " {" FATUNE_SUMS_##SIXTEENS "}, " A ", " B ", add, 1, 1, 0, 0;\n\t}"    \
                : FATUNE_OPERANDS_##SIXTEENS                                            \
                : "l"(a), "l"(b), "r"(add))
-#define FATUNE_WGMMA_REGISTERS(N, SIXTEENS, TYPE, A0, A1, A2, A3, B, ADD)              \
+#define FATUNE_WGMMA_REGISTERS(N, SIXTEENS, TYPE, TRANSPOSED, A0, A1, A2, A3, B, ADD)  \
   asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                         \
                ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE \
                " {" FATUNE_SUMS_##SIXTEENS "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B   \
-                                           ", add, 1, 1, 1;\n\t}"                      \
+                                           ", add, 1, 1, " TRANSPOSED ";\n\t}"         \
                : FATUNE_OPERANDS_##SIXTEENS                                            \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
 
@@ -132,19 +132,24 @@ __device__ __forceinline__ void wgmma_shared(float* d, unsigned long long a, uns
 #undef FATUNE_CASE
 }
 
-// As above, with a in registers, and b stored with its columns side by side.
+// As above, with a in registers, and b either K-major too or with its columns side by side.
 // shape:   a[j]: elements of row 16 * warp + lane / 4 + 8 * (j % 2), columns
-//          8 * (j / 2) + 2 * (lane % 4) + {0, 1}; b: descriptor of [16, kColumns]
-template <bool kIsBf16, int kColumns>
-__device__ __forceinline__ void wgmma_registers(float (&d)[kColumns / 2], const unsigned* a,
-                                                unsigned long long b, int add) {
-#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                   \
-  if constexpr (kColumns == N) {                                           \
-    if constexpr (kIsBf16) {                                               \
-      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "bf16", P0, P1, P2, P3, P4, P5); \
-    } else {                                                               \
-      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "f16", P0, P1, P2, P3, P4, P5);  \
-    }                                                                      \
+//          8 * (j / 2) + 2 * (lane % 4) + {0, 1}; b: descriptor of [kColumns, 16], K-major, or of
+//          [16, kColumns]
+template <bool kIsBf16, int kColumns, bool kIsKMajor = false>
+__device__ __forceinline__ void wgmma_registers(float* d, const unsigned* a, unsigned long long b,
+                                                int add) {
+#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                        \
+  if constexpr (kColumns == N) {                                                \
+    if constexpr (kIsBf16 && kIsKMajor) {                                       \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "bf16", "0", P0, P1, P2, P3, P4, P5); \
+    } else if constexpr (kIsBf16) {                                             \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "bf16", "1", P0, P1, P2, P3, P4, P5); \
+    } else if constexpr (kIsKMajor) {                                           \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "f16", "0", P0, P1, P2, P3, P4, P5);  \
+    } else {                                                                    \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "f16", "1", P0, P1, P2, P3, P4, P5);  \
+    }                                                                           \
   }
   FATUNE_FOR_EACH_WGMMA(FATUNE_CASE)
 #undef FATUNE_CASE

@@ -39,6 +39,9 @@ struct HopperForwardConfig {
 #ifndef FATUNE_ROW_HEADS
 #define FATUNE_ROW_HEADS 1
 #endif
+#ifndef FATUNE_IDLE_CONSUMERS
+#define FATUNE_IDLE_CONSUMERS 0
+#endif
 
 // Properties of the problem, from defines that family.json sets; absent ones cost nothing.
 // The position of a query is that of its own key: row + seq_len_kv - seq_len.
@@ -50,6 +53,9 @@ enum ProblemFlag : bool {
   kPacked = FATUNE_PACKED != 0,  // sequences have different lengths, and no room between them
   kKeyLengths = FATUNE_KEY_LENGTHS != 0,  // sequences with equal queries have other numbers of keys
   kPaged = FATUNE_PAGE_SIZE > 0,          // K and V are pools of pages
+  // Whether a tile of each head has a consumer without queries: at the end or, under a causal mask,
+  // at the beginning, where tiles have the fewest keys.
+  kIdleConsumers = FATUNE_IDLE_CONSUMERS != 0,
   // Whether more than one thread of the producer's warpgroup has work.
   kProducesInWarps = kPacked || kKeyLengths || kPaged,
   // Rows of V behind a sequence's end may be anything: those of the next one, of its last page, or
@@ -124,7 +130,11 @@ struct Shape {
     // neighbours.
     kInTurn = kConfig.dynamic && kConfig.cluster > 1,
     kQueriesToConsumer = (kInTurn ? kConfig.cluster : 1) * kGroupQueries,  // a block's next one
-    kQueriesToBlock = kInTurn ? kGroupQueries : kBlockQueries              // the cluster's next one
+    kQueriesToBlock = kInTurn ? kGroupQueries : kBlockQueries,             // the cluster's next one
+    // Of the parts of Q that a wgmma sums 16 columns of, so many stay in registers for a tile: a
+    // step reads them once less from shared memory. With two more, ptxas serialises wgmma.
+    kHeldSteps =
+        kSpareSlot && kHeadDim == 256 && kBlockN <= 64 && !kSkipMax && !kProducesInWarps ? 6 : 0
   };
   static constexpr int kFirstKeys =
       kShortKeys > 0 ? kShortKeys : kBlockN;      // keys in a tile's first step

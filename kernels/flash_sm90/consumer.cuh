@@ -9,6 +9,7 @@
 
 #include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
+#include "common/ptx_mma.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
 #include "flash_sm90/debug_dump.cuh"
@@ -52,8 +53,8 @@ class Consumer {
     if constexpr (kPacked || kKeyLengths) {
       sequence_ = sequence_of(work_, tile);
     }
-    if constexpr (kPacked) {
-      if (first_row_ >= sequence_.seq_len) {
+    if constexpr (kPacked || kIdleConsumers) {
+      if ((kIdleConsumers && kCausal && first_row_ < 0) || first_row_ >= queries()) {
         pass_over(tile);
         return;
       }
@@ -69,6 +70,7 @@ class Consumer {
     }
     skip_steps(tile.last_step - steps.last);
     mbarrier_wait(smem_ + Plan::full_q(q_.index(), group_), q_.parity());
+    hold_queries();
     if constexpr (S::kOverlap) {
       overlapped_steps(steps);
     } else {
@@ -169,6 +171,18 @@ class Consumer {
 
   // --- Products ---
 
+  // Reads the first columns of the consumer's rows of Q into registers.
+  __device__ __forceinline__ void hold_queries() {
+    const int row = 16 * warp_ + lane_ % 16;
+    const unsigned line =
+        smem_ + Plan::query(q_.index(), group_) + static_cast<unsigned>(row) * Plan::kLineBytes;
+#pragma unroll
+    for (int step = 0; step < S::kHeldSteps; ++step) {
+      const int chunk = step % 4 * 2 + lane_ / 16;
+      ldmatrix_x4(held_q_[step], line + step / 4 * Plan::kPanelBytesQ + 16 * (chunk ^ row % 8));
+    }
+  }
+
   // Starts S = Q K^T for a step's first kKeys keys. out: pending
   template <int kKeys>
   __device__ __forceinline__ void start_scores() {
@@ -180,9 +194,13 @@ class Consumer {
     for (int step = 0; step < S::kScoreDepth / 16; ++step) {
       const int panel = step / 4;
       const int within = step % 4 * (32 / 16);  // 16 columns are 32 bytes
-      wgmma_shared<S::kIsBf16, kKeys>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within,
-                                      k + panel * (Plan::kPanelBytesKv / 16) + within,
-                                      step > 0 ? 1 : 0);
+      const unsigned long long keys = k + panel * (Plan::kPanelBytesKv / 16) + within;
+      if (step < S::kHeldSteps) {
+        wgmma_registers<S::kIsBf16, kKeys, true>(s_, held_q_[step], keys, step > 0 ? 1 : 0);
+      } else {
+        wgmma_shared<S::kIsBf16, kKeys>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within, keys,
+                                        step > 0 ? 1 : 0);
+      }
     }
     wgmma_commit();
   }
@@ -258,7 +276,7 @@ class Consumer {
 
   // Passes over steps that only other consumers need.
   __device__ __forceinline__ void skip_steps(int count) {
-    if constexpr (kCausal || kWindow > 0 || kPacked) {
+    if constexpr (kCausal || kWindow > 0 || kPacked || kIdleConsumers) {
 #pragma unroll 1
       for (; count > 0; --count) {
         await_turn();
@@ -484,6 +502,7 @@ class Consumer {
   Ring<S::kStages> k_;
   Ring<S::kStages> v_;
   SoftmaxState state_;
+  unsigned held_q_[S::kHeldSteps > 0 ? S::kHeldSteps : 1][4];  // the first columns of Q
   float s_[S::kScores];
   float o_[S::kOutputs];
   unsigned p_[S::kScores / 2];

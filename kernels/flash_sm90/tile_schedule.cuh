@@ -66,6 +66,17 @@ __device__ __forceinline__ void set_steps(Tile& tile, int unit_row, const Length
   tile.last_step = max((keys + S::kBlockN - 1) / S::kBlockN - 1, tile.first_step);
 }
 
+// Returns how many queries before a sequence's first the first unit of its queries begins: those of
+// the consumers that have none, under a causal mask.
+template <typename S>
+__device__ __forceinline__ int queries_before_first(const Work& work) {
+  if constexpr (kIdleConsumers && kCausal) {
+    const int left = work.row_units * (S::kCluster * S::kBlockQueries) - work.seq_len;
+    return left / S::kGroupQueries * S::kGroupQueries;
+  }
+  return 0;
+}
+
 // Consecutive tiles stay within a section of heads: the same rows of each of its heads, then the
 // next rows. Under a causal mask the longest tiles come first.
 // shape: index in [0, work.tiles); rank: this block's rank in its cluster
@@ -83,7 +94,7 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   Tile tile;
   tile.batch = batch_head / work.heads;
   tile.head = batch_head - tile.batch * work.heads;
-  const int unit_row = unit * (S::kCluster * S::kBlockQueries);
+  const int unit_row = unit * (S::kCluster * S::kBlockQueries) - queries_before_first<S>(work);
   tile.first_row = unit_row + static_cast<int>(rank) * S::kQueriesToBlock;
 #if FATUNE_KEY_LENGTHS
   tile.sequence = {0, 0, work.seq_len, work.seq_lens_kv[tile.batch]};

@@ -153,6 +153,31 @@ TEST_F(EmulateHopper, SpareSlotsGoAroundAndClustersTakeTilesFromACounter) {
                words("--seq 70 --heads 126 --kv-heads 18 --batch 2 --causal --schedules 1"));
 }
 
+// Queries fill fewer consumers than tiles have: of the last tile, or under a causal mask the first.
+TEST_F(EmulateHopper, ConsumersWithoutQueriesPassTilesOver) {
+  const std::string free = "(ws, BF16, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_1+cluster_1";
+  const std::string turns = "(ws_pp, FP16, 64, 192, 80, 2, 12, 3): overlap+lazy+slots_2+cluster_1";
+  const std::string pairs = "(ws_pp, BF16, 64, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_2";
+  expect_right({free + "+persistent+dynamic+spare", turns + "+persistent+dynamic+skip_max",
+                pairs + "+persistent+dynamic", turns + "+persistent+split"},
+               words("--seq 200 --heads 70 --batch 1 --causal --lse --schedules 1"));
+  expect_right({"(ws_pp, BF16, 64, 192, 64, 2, 12, 3): lazy+slots_1+cluster_1", free,
+                turns + "+persistent+split", turns + "+persistent+short"},
+               words("--seq 250 --seq-kv 300 --heads 3 --batch 1 --schedules 1"));
+  expect_right({free + "+persistent+pack_gqa", pairs + "+persistent+dynamic+pack_gqa+skip_max"},
+               words("--seq 90 --seq-kv 200 --heads 21 --kv-heads 3 --batch 1 --causal"));
+  expect_right({free, turns + "+persistent+split"},
+               words("--seq 270 --seq-kv 100 --heads 2 --batch 1 --causal --window 70 --lse"));
+  expect_right({free + "+persistent+dynamic"},
+               words("--seq 220 --seq-kv 300 --seq-kv-lens 100,300,0 --heads 2 --causal"));
+}
+
+TEST_F(EmulateHopper, QueriesInRegistersAreThoseOfTheTile) {
+  const std::string config = "(ws_pp, BF16, 256, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_";
+  expect_right({config + "1+persistent+split+spare", config + "2+persistent+dynamic+spare"},
+               words("--seq 140 --heads 70 --batch 1 --causal --schedules 1"));
+}
+
 // Sequences of any lengths end within a tile, whose other rows are of no query; so do pages.
 TEST_F(EmulateHopper, PackedRowsOfPackedBatchesAndPagesAreRight) {
   const std::vector<std::string> configs{
@@ -317,11 +342,11 @@ TEST_F(HopperSpace, AShortFirstStepIsTriedWhereItSavesKeys) {
 
 // A step without maxima needs steps that mask nothing, and products that take less time than them.
 TEST_F(HopperSpace, MaximaAreSkippedWhereThatPays) {
-  EXPECT_TRUE(keeps(list("128", {"--seq", "2048", "--causal"}), "+skip_max"));
-  EXPECT_TRUE(keeps(list("64", {"--seq", "1024"}), "+skip_max"));
+  EXPECT_TRUE(keeps(list("128", {"--seq", "1024", "--causal"}), "+skip_max"));
+  EXPECT_TRUE(keeps(list("64", {"--seq", "512"}), "+skip_max"));
   for (const auto& [d_head, problem] :
        std::vector<std::pair<std::string, std::string>>{{"256", "--seq 4096"},
-                                                        {"128", "--seq 1024 --causal"},
+                                                        {"128", "--seq 512 --causal"},
                                                         {"64", "--seq 4096 --window 512"}}) {
     const json kept = list(d_head, words(problem));
     EXPECT_FALSE(keeps(kept, "+skip_max")) << d_head << problem;
