@@ -131,8 +131,8 @@ struct Shape {
     kInTurn = kConfig.dynamic && kConfig.cluster > 1,
     kQueriesToConsumer = (kInTurn ? kConfig.cluster : 1) * kGroupQueries,  // a block's next one
     kQueriesToBlock = kInTurn ? kGroupQueries : kBlockQueries,             // the cluster's next one
-    // Of the parts of Q that a wgmma sums 16 columns of, so many stay in registers for a tile: a
-    // step reads them once less from shared memory. With two more, ptxas serialises wgmma.
+    // How many parts of 16 columns of Q stay in registers for a tile, so that its steps do not read
+    // them from shared memory. With two more, ptxas serialises wgmma.
     kHeldSteps =
         kSpareSlot && kHeadDim == 256 && kBlockN <= 64 && !kSkipMax && !kProducesInWarps ? 6 : 0
   };

@@ -105,10 +105,10 @@ __device__ __forceinline__ void broken_barrier_arrive(unsigned id, unsigned thre
 }
 
 // shape: as wgmma_registers
-template <bool kIsBf16, int kColumns>
-__device__ __forceinline__ void broken_wgmma_registers(float (&d)[kColumns / 2], unsigned* a,
-                                                       unsigned long long b, int add) {
-  wgmma_registers<kIsBf16, kColumns>(d, a, b, add);
+template <bool kIsBf16, int kColumns, bool kIsKMajor = false>
+__device__ __forceinline__ void broken_wgmma_registers(float* d, unsigned* a, unsigned long long b,
+                                                       int add) {
+  wgmma_registers<kIsBf16, kColumns, kIsKMajor>(d, a, b, add);
   if constexpr (kMistake == kRegisterOverwrite) {
     asm volatile("mov.b32 %0, 0;" : "+r"(a[0]));
   }
