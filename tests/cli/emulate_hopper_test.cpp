@@ -3,6 +3,7 @@
 // Each problem has a part of the configurations (exhaustive.hpp).
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <random>
 #include <set>
 #include <tuple>
@@ -153,6 +154,17 @@ TEST_F(EmulateHopper, SpareSlotsGoAroundAndClustersTakeTilesFromACounter) {
                words("--seq 70 --heads 126 --kv-heads 18 --batch 2 --causal --schedules 1"));
 }
 
+/// The instructions that warps issued whose names begin like this. The report is of --profile.
+std::int64_t count_issued(const json& row, const std::string& name) {
+  std::int64_t count = 0;
+  for (const json& opcode : row["opcodes"]) {
+    if (opcode["what"].get<std::string>().starts_with(name)) {
+      count += opcode["warp_instructions"].get<std::int64_t>();
+    }
+  }
+  return count;
+}
+
 // Queries fill fewer consumers than tiles have: of the last tile, or under a causal mask the first.
 TEST_F(EmulateHopper, ConsumersWithoutQueriesPassTilesOver) {
   const std::string free = "(ws, BF16, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_1+cluster_1";
@@ -170,6 +182,32 @@ TEST_F(EmulateHopper, ConsumersWithoutQueriesPassTilesOver) {
                words("--seq 270 --seq-kv 100 --heads 2 --batch 1 --causal --window 70 --lse"));
   expect_right({free + "+persistent+dynamic"},
                words("--seq 220 --seq-kv 300 --seq-kv-lens 100,300,0 --heads 2 --causal"));
+}
+
+// A step of a consumer is four products for S and four for O, of four warps. 256 queries fill four
+// consumers, which under a causal mask see keys of one, two, three and four steps.
+TEST_F(EmulateHopper, ConsumersWithoutQueriesComputeNothing) {
+  const std::string config = "(ws, BF16, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_1+cluster_1";
+  const auto products = [&](const std::string& mask) {
+    return count_issued(expect_right({config}, words("--seq 256 --heads 1 --batch 1 --profile "
+                                                     "--schedules 1" +
+                                                     mask))[0],
+                        "wgmma.mma_async");
+  };
+  EXPECT_EQ(products(""), 4 * 8 * (4 + 4 + 4 + 4));
+  EXPECT_EQ(products(" --causal"), 4 * 8 * (1 + 2 + 3 + 4));
+}
+
+TEST_F(EmulateHopper, QueriesInRegistersAreReadOncePerTile) {
+  const std::string config =
+      "(ws, BF16, 256, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent";
+  const auto reads = [&](const std::string& spare) {
+    return count_issued(expect_right({config + spare}, words("--seq 128 --heads 1 --batch 1 "
+                                                             "--profile --schedules 1"))[0],
+                        "ldmatrix");
+  };
+  EXPECT_EQ(reads(""), 0);
+  EXPECT_EQ(reads("+spare"), 6 * 8) << "six for each of eight warps, not for each of two steps";
 }
 
 TEST_F(EmulateHopper, QueriesInRegistersAreThoseOfTheTile) {

@@ -45,8 +45,10 @@ class EmulatedFamily : public ProgramTest {
     return configs;
   }
 
-  void expect_right(const std::vector<std::string>& configs,
-                    const std::vector<std::string>& problem, const std::string& timing = "random") {
+  /// Returns what the report says of each configuration.
+  nlohmann::json expect_right(const std::vector<std::string>& configs,
+                              const std::vector<std::string>& problem,
+                              const std::string& timing = "random") {
     std::vector<std::string> arguments{"emulate", "--family", family_, "--format",
                                        "json",    "--timing", timing};
     for (const std::string& config : configs) {
@@ -59,6 +61,7 @@ class EmulatedFamily : public ProgramTest {
       EXPECT_EQ(row["outcome"], "right") << row["config"] << ": " << row["detail"];
       EXPECT_TRUE(row["findings"].empty()) << row["config"] << ": " << row["findings"];
     }
+    return report["configs"];
   }
 
  private:
