@@ -172,9 +172,9 @@ __device__ __forceinline__ void add_word(InputSum& sum, unsigned word,
 extern "C" __global__ void fatune_sum_inputs(const __grid_constant__ InputSumArgs args) {
   const auto* const tensor =
       static_cast<const uint4*>(blockIdx.y == 0 ? args.q : (blockIdx.y == 1 ? args.k : args.v));
-  const unsigned long long chunks = args.elements[blockIdx.y] / 8;
+  const unsigned long long chunks = args.bytes[blockIdx.y] / 16;
   const unsigned long long chunks_before =
-      (blockIdx.y > 0 ? args.elements[0] / 8 : 0) + (blockIdx.y > 1 ? args.elements[1] / 8 : 0);
+      (blockIdx.y > 0 ? args.bytes[0] / 16 : 0) + (blockIdx.y > 1 ? args.bytes[1] / 16 : 0);
   InputSum sum{0, 0};
   static __shared__ InputSum block_sum;
   if (threadIdx.x == 0) {

@@ -7,7 +7,20 @@
 
 using Element = unsigned short;
 
+#ifndef FATUNE_KV_DTYPE
+#define FATUNE_KV_DTYPE 0
+#endif
+
 inline constexpr bool kIsBf16 = FATUNE_IS_BF16;
+inline constexpr bool kHasEightBits = FATUNE_KV_DTYPE != 0;
+inline constexpr bool kIsE4m3 = FATUNE_KV_DTYPE == 24;
+
+// An element of K and V.
+#if FATUNE_KV_DTYPE != 0
+using KeyElement = unsigned char;
+#else
+using KeyElement = Element;
+#endif
 inline constexpr int kHeadDim = FATUNE_HEAD_DIM;     // head dimension of Q and K
 inline constexpr int kHeadDimV = FATUNE_HEAD_DIM_V;  // head dimension of V and O
 // All exponent bits set: infinity or NaN.
@@ -19,6 +32,19 @@ __device__ __forceinline__ float element_value(Element element) {
   return cvt_f32<kIsBf16>(element);
 }
 __device__ __forceinline__ Element round_element(float value) { return cvt_rn<kIsBf16>(value); }
+#if FATUNE_KV_DTYPE != 0
+// The two nearest elements of 8 bits, ties to even; the greatest one in place of what is beyond it.
+__device__ __forceinline__ unsigned short round_eight_bits(float low, float high) {
+  return cvt_rn_satfinite_x2<kIsE4m3>(low, high);
+}
+// Two elements of 8 bits as fp32; the lower one is .x.
+__device__ __forceinline__ float2 eight_bit_values(unsigned pair) {
+  const unsigned halves = cvt_f16x2<kIsE4m3>(static_cast<unsigned short>(pair));
+  return make_float2(cvt_f32<false>(static_cast<unsigned short>(halves & 0xffffu)),
+                     cvt_f32<false>(static_cast<unsigned short>(halves >> 16)));
+}
+#endif
+
 __device__ __forceinline__ bool is_finite(Element element) {
   return (element & kExponentMask) != kExponentMask;
 }
@@ -57,6 +83,16 @@ __device__ __forceinline__ long long key_offset(const Args& args, const TensorVi
   const int entry = key / pages.page_size;
   return row_offset(tensor, pages.table[batch * pages.pages_of_sequence + entry],
                     key - entry * pages.page_size, head);
+}
+
+// The scale of a key's row of K or V: what is stored there is multiplied by it.
+// shape: as key_offset(); scales: of args
+template <typename Args>
+__device__ __forceinline__ float key_scale(const Args& args, const TensorView& scales,
+                                           long long batch, int key, long long head) {
+  return kHasEightBits
+             ? static_cast<const float*>(scales.data)[key_offset(args, scales, batch, key, head)]
+             : 1.0f;
 }
 
 // How many queries and keys a sequence has, by the arguments of filling or of the reference.

@@ -4,6 +4,7 @@
 //   FATUNE_IS_BF16   true or false
 //   FATUNE_HEAD_DIM  of Q and K: a multiple of 8
 //   FATUNE_HEAD_DIM_V  of V and O: a multiple of 8
+//   FATUNE_KV_DTYPE  23 or 24: K and V are e5m2 or e4m3; otherwise not defined
 #include "reference/check_output.cuh"
 #include "reference/count_rows.cuh"
 #include "reference/device_gate.cuh"

@@ -1,5 +1,6 @@
 // Arguments and results of the measurement kernels. Included by the host too; plain C++ types only,
-// no includes. Tensors are contiguous, 16-bit, 16-byte aligned.
+// no includes. Tensors are contiguous and 16-byte aligned; elements have 16 bits, those of K and V
+// 8 bits if FATUNE_KV_DTYPE says so.
 #ifndef FATUNE_KERNELS_REFERENCE_MEASUREMENT_ARGS_H
 #define FATUNE_KERNELS_REFERENCE_MEASUREMENT_ARGS_H
 
@@ -33,6 +34,14 @@ struct PackedRows {
   int sequences;
 };
 
+// The scales of K and of V, fp32, where these have 8 bits: an element's value is what is stored
+// times the scale of its row of its head. Views of one column, with the extents and pages of K;
+// strides are 0 where scales are shared.
+struct KeyScales {
+  TensorView k;  // data: null unless elements have 8 bits
+  TensorView v;
+};
+
 // Heads of Q share those of K and V in groups of the same size. Rows of K and V that no query may
 // see are not filled: those behind a sequence's keys, of packed
 // sequences without queries, and of pages of no sequence.
@@ -45,6 +54,7 @@ struct FillInputsArgs {
   const int* keys;  // of each sequence; null where all have the rows of K, or are packed
   PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
+  KeyScales scales = {};
 };
 
 // The rows to be compared: for each (batch, head) the same number of rows, ascending.
@@ -70,6 +80,7 @@ struct ReferenceArgs {
   const float* sinks;  // (heads): scaled scores; null: there are none
   PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
+  KeyScales scales = {};
 };
 
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that
@@ -83,8 +94,8 @@ struct InputSumArgs {
   const void* q;
   const void* k;
   const void* v;
-  unsigned long long elements[3];  // elements of each tensor
-  InputSum* sum;                   // is added to
+  unsigned long long bytes[3];  // of each tensor, multiples of 16
+  InputSum* sum;                // is added to
 };
 
 // What comparing finds; all fields start at 0. Maxima are fp32 numbers >= 0 as bit patterns, whose

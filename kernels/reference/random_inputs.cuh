@@ -158,6 +158,26 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
   }
 }
 
+// Stores four values in a tensor at an index.
+__device__ __forceinline__ void store_values(const FillInputsArgs& args, RandomStream tensor,
+                                             long long index, const Place& at, float4 values) {
+#if FATUNE_KV_DTYPE != 0
+  if (tensor != kQuery) {
+    const float scale =
+        key_scale(args, tensor == kKey ? args.scales.k : args.scales.v, at.batch, at.row, at.head);
+    KeyElement* const target = static_cast<KeyElement*>(tensor_of(args, tensor).data) + index;
+    *reinterpret_cast<unsigned*>(target) =
+        round_eight_bits(values.x / scale, values.y / scale) |
+        static_cast<unsigned>(round_eight_bits(values.z / scale, values.w / scale)) << 16;
+    return;
+  }
+#endif
+  Element* const target = static_cast<Element*>(tensor_of(args, tensor).data) + index;
+  *reinterpret_cast<ushort4*>(target) =
+      make_ushort4(round_element(values.x), round_element(values.y), round_element(values.z),
+                   round_element(values.w));
+}
+
 // Fills Q, K and V, except for rows of K and V that no query may see and pages of no sequence.
 // shape:   grid (any, 3): y names the tensor
 extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputsArgs args) {
@@ -177,10 +197,7 @@ extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputs
     const float4 values = input_values(args, tensor, within);
     const long long row = tensor == kQuery ? row_offset(view, at.batch, at.row, at.head)
                                            : key_offset(args, view, at.batch, at.row, at.head);
-    Element* const target = static_cast<Element*>(view.data) + row + at.column;
-    *reinterpret_cast<ushort4*>(target) =
-        make_ushort4(round_element(values.x), round_element(values.y), round_element(values.z),
-                     round_element(values.w));
+    store_values(args, tensor, row + at.column, at, values);
   }
 }
 

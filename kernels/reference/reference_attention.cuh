@@ -123,6 +123,28 @@ __device__ __forceinline__ void load_rows(float (&tile)[kTileRows][kStride],
   }
 }
 
+#if FATUNE_KV_DTYPE != 0
+// As load_rows(), of rows of 8-bit elements, which are multiplied by their row's scale.
+// shape:   row_scale(row): of a row that exists
+template <int kColumns, int kTileRows, int kStride, typename RowAddress, typename RowScale>
+__device__ __forceinline__ void load_scaled_rows(float (&tile)[kTileRows][kStride],
+                                                 RowAddress row_address, RowScale row_scale) {
+  constexpr int kWords = (reference_row_stride(kColumns) - 4) / 4;  // words of 4 elements
+  for (int i = threadIdx.x; i < kTileRows * kWords; i += kThreads) {
+    const int row = i / kWords;
+    const int dim = i % kWords * 4;
+    const KeyElement* const from = row_address(row);
+    const bool exists = from != nullptr && dim < kColumns;
+    const unsigned bits = exists ? *reinterpret_cast<const unsigned*>(from + dim) : 0;
+    const float scale = exists ? row_scale(row) : 0.0f;
+    const float2 low = eight_bit_values(bits & 0xffffu);
+    const float2 high = eight_bit_values(bits >> 16);
+    *reinterpret_cast<float4*>(&tile[row][dim]) =
+        make_float4(low.x * scale, low.y * scale, high.x * scale, high.y * scale);
+  }
+}
+#endif
+
 // What one thread works on: rows first_row + i, keys lane + kLanesPerRow * j of each tile,
 // dimensions 4 * lane + 4 * kLanesPerRow * g + (0..3).
 struct Reference {
@@ -156,11 +178,15 @@ struct Reference {
     return static_cast<const Element*>(args.q.data) +
            row_offset(args.q, blockIdx.z, position, blockIdx.y);
   }
-  // The row of the head of K or V that it shares.
-  __device__ __forceinline__ const Element* key_address(const TensorView& tensor, int key) const {
-    const int head = static_cast<int>(blockIdx.y) / (args.q.heads / tensor.heads);
-    return static_cast<const Element*>(tensor.data) +
-           key_offset(args, tensor, blockIdx.z, key, head);
+  // The head of K and V that it shares.
+  __device__ __forceinline__ int key_head() const {
+    return static_cast<int>(blockIdx.y) / (args.q.heads / args.k.heads);
+  }
+  // The row of this head of K or V.
+  __device__ __forceinline__ const KeyElement* key_address(const TensorView& tensor,
+                                                           int key) const {
+    return static_cast<const KeyElement*>(tensor.data) +
+           key_offset(args, tensor, blockIdx.z, key, key_head());
   }
 
   // Finds which rows of K a row of Q sees, from shared.first_seen to before shared.end_seen.
@@ -219,11 +245,19 @@ struct Reference {
   // threads: the block; sync: a CTA barrier before (the last tile has been read) and after
   template <int kColumns>
   __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
-    __syncthreads();
-    load_rows<kColumns>(shared.kv, [&](int row) -> const Element* {
+    const auto address = [&](int row) -> const KeyElement* {
       return first + row < keys && !is_unfilled(first + row) ? key_address(tensor, first + row)
                                                              : nullptr;
+    };
+    __syncthreads();
+#if FATUNE_KV_DTYPE != 0
+    const TensorView& scales = &tensor == &args.k ? args.scales.k : args.scales.v;
+    load_scaled_rows<kColumns>(shared.kv, address, [&](int row) {
+      return key_scale(args, scales, blockIdx.z, first + row, key_head());
     });
+#else
+    load_rows<kColumns>(shared.kv, address);
+#endif
     __syncthreads();
   }
 

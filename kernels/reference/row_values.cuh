@@ -16,23 +16,43 @@ __device__ __forceinline__ float add_squares(unsigned pair, float sum) {
   return fmaf(high, high, fmaf(low, low, sum));
 }
 
-// Greatest squared norms of the rows of Q and K: a thread takes a row at a time.
+// shape:   row: kHeadDim elements of 16 bits, 16-byte aligned
+__device__ __forceinline__ float squared_norm(const Element* row) {
+  const auto* const chunks = reinterpret_cast<const uint4*>(row);
+  float sum = 0.0f;
+  for (int i = 0; i < kHeadDim / 8; ++i) {
+    const uint4 eight = chunks[i];
+    sum = add_squares(eight.x, sum);
+    sum = add_squares(eight.y, sum);
+    sum = add_squares(eight.z, sum);
+    sum = add_squares(eight.w, sum);
+  }
+  return sum;
+}
+
+#if FATUNE_KV_DTYPE != 0
+// shape:   row: kHeadDim elements of 8 bits, 4-byte aligned
+__device__ __forceinline__ float squared_norm(const KeyElement* row) {
+  float sum = 0.0f;
+  for (int i = 0; i < kHeadDim; i += 2) {
+    const float2 two = eight_bit_values(*reinterpret_cast<const unsigned short*>(row + i));
+    sum = fmaf(two.x, two.x, fmaf(two.y, two.y, sum));
+  }
+  return sum;
+}
+#endif
+
+// Greatest squared norms of the rows of Q and of what is stored in those of K: a thread takes a row
+// at a time.
 // shape:   grid (any, 2): y names the tensor; whole warps
 extern "C" __global__ void fatune_greatest_norms(const __grid_constant__ NormArgs args) {
-  const auto* const tensor = static_cast<const uint4*>(blockIdx.y == 0 ? args.q : args.k);
-  constexpr int kChunks = kHeadDim / 8;
   float greatest = 0.0f;
   const GridStride loop;
   for (unsigned long long row = loop.first; row < args.rows[blockIdx.y]; row += loop.step) {
-    float sum = 0.0f;
-    for (int i = 0; i < kChunks; ++i) {
-      const uint4 eight = tensor[row * kChunks + i];
-      sum = add_squares(eight.x, sum);
-      sum = add_squares(eight.y, sum);
-      sum = add_squares(eight.z, sum);
-      sum = add_squares(eight.w, sum);
-    }
-    greatest = fmaxf(greatest, sum);
+    const unsigned long long first = row * kHeadDim;
+    greatest = fmaxf(greatest, blockIdx.y == 0
+                                   ? squared_norm(static_cast<const Element*>(args.q) + first)
+                                   : squared_norm(static_cast<const KeyElement*>(args.k) + first));
   }
   __syncwarp();
   max_over_warp(&args.norm_bits[blockIdx.y], greatest);

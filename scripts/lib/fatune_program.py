@@ -9,7 +9,7 @@ OPTIONS = {"batch": "--batch", "seq_len": "--seq", "heads": "--heads", "causal":
            "kv_heads": "--kv-heads", "d_head_v": "--dhead-v", "window": "--window",
            "softmax_scale": "--softmax-scale", "lse": "--lse", "layout": "--layout",
            "seq_lens_kv": "--seq-kv-lens", "softcap": "--softcap", "sinks": "--sinks", "page_size": "--page-size",
-           "seq_lens": "--seq-lens", "latent": "--latent"}
+           "seq_lens": "--seq-lens", "latent": "--latent", "kv_dtype": "--kv-dtype", "kv_scales": "--kv-scales"}
 OF_CONFIGURATION = ("dtype", "d_head")
 KEY_LENGTHS = "seq_lens_kv"  # of a problem whose sequences have different numbers of keys: a list as text
 MOST_CHARACTERS = 30  # of a value in a label
@@ -55,7 +55,8 @@ def usual_details(problem):
     """Returns the details that a problem of these sizes has by default."""
     return {"seq_len_kv": problem["seq_len"], "kv_heads": problem["heads"], "d_head_v": problem["d_head"],
             "window": 0, "softmax_scale": problem["d_head"] ** -0.5, "lse": False, "layout": "bshd",
-            "seq_lens_kv": "", "softcap": 0.0, "sinks": False, "page_size": 0, "seq_lens": "", "latent": False}
+            "seq_lens_kv": "", "softcap": 0.0, "sinks": False, "page_size": 0, "seq_lens": "", "latent": False,
+            "kv_dtype": problem["dtype"], "kv_scales": "tensor"}
 
 
 def problem_label(problem):

@@ -117,6 +117,14 @@ std::string read_lengths(const std::string& text, const std::string& option) {
   }
 }
 
+/// "bshd|bhsd": the names, which are read in any case.
+std::string choices_text(const ProblemDetail& detail) {
+  std::string text = joined(detail.names(), "|", &DetailName::name);
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 /// Parses the option's text. Throws Error(usage) that names the option.
 DetailValue read_detail_value(const ProblemDetail& detail, const std::string& text,
                               std::int64_t most) {
@@ -131,7 +139,12 @@ DetailValue read_detail_value(const ProblemDetail& detail, const std::string& te
   if (detail.kind == ProblemDetail::Kind::lengths) {
     return read_lengths(text, option);
   }
-  return std::string(layout_name(parse_layout(text)));
+  try {
+    (void)detail.parse_name(text);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what_was_wrong(), option, error.remedy());
+  }
+  return text;
 }
 
 constexpr int kExhaustiveWarmup = 10;
@@ -435,7 +448,7 @@ void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t mo
           option, [ask] { ask(true); }, doc);
       continue;
     }
-    const char* const type = detail.kind == Kind::layout    ? "bshd|bhsd"
+    const std::string type = !detail.names().empty()        ? choices_text(detail)
                              : detail.kind == Kind::lengths ? "SPEC|FILE"
                                                             : "N";
     add_text_option(app, option, type, doc, [ask, &detail, most_keys](const std::string& text) {

@@ -46,10 +46,10 @@ class VerifyingKernels {
   [[nodiscard]] const Artifact& of(const Problem& problem) const;
 
  private:
-  /// dtype, d_head and d_head_v: all that the kernels depend on.
-  using Key = std::tuple<DType, std::int64_t, std::int64_t>;
+  /// dtype, kv_dtype, d_head and d_head_v: all that the kernels depend on.
+  using Key = std::tuple<DType, DType, std::int64_t, std::int64_t>;
   [[nodiscard]] static Key key_of(const Problem& problem) {
-    return {problem.dtype, problem.d_head, problem.d_head_v};
+    return {problem.dtype, problem.kv_dtype, problem.d_head, problem.d_head_v};
   }
 
   std::shared_ptr<const SourceBundle> sources_;

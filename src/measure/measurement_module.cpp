@@ -75,6 +75,10 @@ CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
   request.options.emplace_back("--device-as-default-execution-space");
   request.defines.emplace_back("FATUNE_HEAD_DIM", std::to_string(problem.d_head));
   request.defines.emplace_back("FATUNE_HEAD_DIM_V", std::to_string(problem.d_head_v));
+  if (has_scales(problem)) {
+    request.defines.emplace_back("FATUNE_KV_DTYPE",
+                                 std::to_string(static_cast<int>(problem.kv_dtype)));
+  }
   return request;
 }
 
@@ -139,8 +143,8 @@ void MeasurementModule::check_guards(const GuardArgs& args, std::int64_t bands, 
 }
 
 void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const {
-  const std::uint64_t most = *std::ranges::max_element(args.elements);
-  gpu::launch_with(sum_inputs_, strided_grid(most / 8, kInputTensors), stream, args);
+  const std::uint64_t most = *std::ranges::max_element(args.bytes);
+  gpu::launch_with(sum_inputs_, strided_grid(most / kSummedBytes, kInputTensors), stream, args);
 }
 
 void MeasurementModule::compute_row_statistics(const RowStatisticsArgs& args,

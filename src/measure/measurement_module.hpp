@@ -56,10 +56,10 @@ class MeasurementModule {
                     const gpu::Stream& stream) const;
   void sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const;
   /// Adds the same kind of sum, of one tensor, to `sum`.
-  void sum_tensor(const void* data, std::int64_t elements, InputSum* sum,
+  void sum_tensor(const void* data, std::int64_t bytes, InputSum* sum,
                   const gpu::Stream& stream) const {
-    const auto all = static_cast<unsigned long long>(elements);
-    gpu::launch_with(sum_inputs_, strided_grid(all / 8), stream,
+    const auto all = static_cast<unsigned long long>(bytes);
+    gpu::launch_with(sum_inputs_, strided_grid(all / kSummedBytes), stream,
                      InputSumArgs{data, data, data, {all, all, all}, sum});
   }
   /// Computes the references of outputs other than O.
@@ -85,6 +85,8 @@ class MeasurementModule {
   // The kernels' loops stride over the grid. Eight blocks for each of 132 SMs keep all of them
   // busy.
   static constexpr std::int64_t kMaxBlocks = 1056;
+  // What a thread of fatune_sum_inputs reads at a time.
+  static constexpr std::uint64_t kSummedBytes = 16;
 
   /// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts. `items`
   /// are those of the greatest part: Q may be tiny where K and V are large.

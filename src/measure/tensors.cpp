@@ -26,6 +26,18 @@ std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+// A view with the strides of `shape`.
+TensorView view_of(const TensorShape& shape, const TensorShape& extents, void* data) {
+  return {data,
+          shape.batch_stride,
+          shape.row_stride,
+          shape.head_stride,
+          static_cast<int>(extents.batch),
+          static_cast<int>(extents.rows),
+          static_cast<int>(shape.heads),
+          static_cast<int>(shape.columns)};
+}
+
 template <typename Tensor>
 unsigned long long row_count(const Tensor& tensor) {
   return static_cast<unsigned long long>(tensor.batch) *
@@ -50,7 +62,8 @@ std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
   return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
 }
 
-double limit_of_rows(const Problem& problem, const ReferenceArgs& reference,
+// greatest_scale: of K; 1 if it has none
+double limit_of_rows(const Problem& problem, const ReferenceArgs& reference, double greatest_scale,
                      const MeasurementModule& kernels, const gpu::Stream& stream) {
   std::array<std::uint32_t, 2> bits{};
   const gpu::DeviceBuffer on_device(sizeof bits);
@@ -66,7 +79,7 @@ double limit_of_rows(const Problem& problem, const ReferenceArgs& reference,
   const auto norm = [](std::uint32_t squared) {
     return std::sqrt(static_cast<double>(std::bit_cast<float>(squared)));
   };
-  return row_value_limit(problem, norm(bits[0]) * norm(bits[1]));
+  return row_value_limit(problem, norm(bits[0]) * norm(bits[1]) * greatest_scale);
 }
 
 }  // namespace
@@ -76,13 +89,14 @@ std::int64_t row_reference_bytes(const Problem& problem) {
 }
 
 RowReferences::RowReferences(const Problem& problem, const ReferenceArgs& reference,
-                             const MeasurementModule& kernels, const gpu::Stream& stream)
+                             double greatest_scale, const MeasurementModule& kernels,
+                             const gpu::Stream& stream)
     : problem_(problem),
       selection_(reference.selection),
       selected_(selected_rows(problem)),
       rows_(row_reference_bytes(problem)) {
   kernels.compute_row_statistics({reference, rows_.as<RowSoftmax>()}, problem, stream);
-  limit_ = limit_of_rows(problem, reference, kernels, stream);
+  limit_ = limit_of_rows(problem, reference, greatest_scale, kernels, stream);
 }
 
 RowValueArgs RowReferences::compare_args(const float* values, RowValue what,
@@ -131,6 +145,10 @@ Tensors::Tensors(const Problem& problem, InputKind kind)
   if (has_pages(problem)) {
     add_small_input(kPageTableTensor, page_table(problem));
   }
+  if (has_scales(problem)) {
+    add_small_input(kKeyScalesTensor, make_scales(problem, TensorRole::k, kind));
+    add_small_input(kValueScalesTensor, make_scales(problem, TensorRole::v, kind));
+  }
 }
 
 template <typename Word>
@@ -165,7 +183,7 @@ std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
 }
 
 void Tensors::poison(const gpu::Stream& stream) const {
-  gpu::fill_words_async(arena_.address(), kPoison, arena_.bytes() / 4, stream);
+  gpu::fill_words_async(arena_.address(), poison_word(), arena_.bytes() / 4, stream);
   for (const SmallInput& input : small_inputs_) {
     gpu::copy_to_device_async(input.memory.address(), input.words.data(), input.bytes(), stream);
   }
@@ -175,21 +193,31 @@ TensorView Tensors::view(TensorRole role) const {
   return tensor_view(problem_, role, as_pointer(at(role)));
 }
 
+KeyScales Tensors::scales() const {
+  if (!has_scales(problem_)) {
+    return {};
+  }
+  const TensorShape shape = scale_shape(problem_);
+  const auto view = [&](std::string_view name) {
+    const gpu::DeviceBuffer& memory = find_small_input(name)->memory;
+    return view_of(shape, shape, as_pointer(memory.address()));
+  };
+  return {view(kKeyScalesTensor), view(kValueScalesTensor)};
+}
+
+double Tensors::greatest_key_scale() const {
+  const SmallInput* const scales = find_small_input(kKeyScalesTensor);
+  return scales == nullptr ? 1.0 : std::ranges::max(mapped(scales->words, [](std::uint32_t word) {
+    return static_cast<double>(std::bit_cast<float>(word));
+  }));
+}
+
 TensorView tensor_view(const Problem& problem, TensorRole role, void* data) {
-  const TensorShape shape = tensor_shape(problem, role);
-  const TensorShape extents = tensor_shape(without_pages(problem), role);
-  return {data,
-          shape.batch_stride,
-          shape.row_stride,
-          shape.head_stride,
-          static_cast<int>(extents.batch),
-          static_cast<int>(extents.rows),
-          static_cast<int>(shape.heads),
-          static_cast<int>(shape.columns)};
+  return view_of(tensor_shape(problem, role), tensor_shape(without_pages(problem), role), data);
 }
 
 GuardArgs Tensors::guard_args() const {
-  GuardArgs args{arena_.as<const unsigned>(), {}, kPoison};
+  GuardArgs args{arena_.as<const unsigned>(), {}, poison_word()};
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < kTensorRoles.size(); ++i) {
     const auto tensor = static_cast<std::uint64_t>(plan_.tensor_offset(kTensorRoles.at(i)));
@@ -201,13 +229,13 @@ GuardArgs Tensors::guard_args() const {
 }
 
 InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
-  const auto elements = [this](TensorRole role) {
-    return static_cast<unsigned long long>(tensor_elements(problem_, role));
+  const auto bytes = [this](TensorRole role) {
+    return static_cast<unsigned long long>(tensor_bytes(problem_, role));
   };
   return {as_pointer(q()),
           as_pointer(k()),
           as_pointer(v()),
-          {elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)},
+          {bytes(TensorRole::q), bytes(TensorRole::k), bytes(TensorRole::v)},
           sum};
 }
 
@@ -258,10 +286,9 @@ void OutputSet::poison_with_guards(const gpu::Stream& stream) const {
 void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
                                   const gpu::Stream& stream) const {
   constexpr std::int64_t kChunk = 16;
-  constexpr std::int64_t kElement = 2;  // bytes of an element, in which the kernel counts
   for (const Output& output : outputs_) {
-    kernels.sum_tensor(as_pointer(address_in(output.memory)),
-                       multiple_of(kChunk, output.of.bytes) / kElement, sum, stream);
+    kernels.sum_tensor(as_pointer(address_in(output.memory)), multiple_of(kChunk, output.of.bytes),
+                       sum, stream);
   }
 }
 

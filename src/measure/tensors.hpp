@@ -25,7 +25,8 @@ class RowReferences {
  public:
   /// Computes the references from the inputs of `reference`, whose selection must outlive this.
   /// Waits.
-  RowReferences(const Problem& problem, const ReferenceArgs& reference,
+  /// greatest_scale: of K; 1 if it has none
+  RowReferences(const Problem& problem, const ReferenceArgs& reference, double greatest_scale,
                 const MeasurementModule& kernels, const gpu::Stream& stream);
 
   /// The arguments of the kernel that compares `values`, in device memory, with the references.
@@ -68,12 +69,14 @@ struct SmallInput {
 ///
 ///   guard Q guard K guard V guard O guard
 ///
-/// The poison is a NaN in both element types, and not the one that arithmetic produces. In O it
+/// The poison is a NaN in all element types, and not the one that arithmetic produces. In O it
 /// shows what was not written. In the guard bands, changed poison shows writes outside a tensor.
 /// Poison that spreads into O shows reads outside a tensor.
 class Tensors {
  public:
   static constexpr std::uint32_t kPoison = 0x7fa57fa5;
+  /// Where K and V have 8 bits: of these, only bytes 0x7f and 0xff are NaN in both formats.
+  static constexpr std::uint32_t kEightBitPoison = 0xffffffff;
   static constexpr std::int64_t kGuardBands = 5;
 
   /// Sinks are those of the kind of input.
@@ -100,6 +103,9 @@ class Tensors {
   [[nodiscard]] const int* key_lengths() const { return small_input<int>(kKeyLengthsTensor); }
   /// The heads' sinks in device memory; null: they have none.
   [[nodiscard]] const float* sinks() const { return small_input<float>(kSinksTensor); }
+  /// Views of the scales of K and V; without data if they have none.
+  [[nodiscard]] KeyScales scales() const;
+  [[nodiscard]] double greatest_key_scale() const;  ///< 1 if K has none
   [[nodiscard]] const std::vector<SmallInput>& small_inputs() const { return small_inputs_; }
 
   /// The table of pages in device memory; its table is null if K and V are contiguous.
@@ -109,7 +115,7 @@ class Tensors {
   void poison(const gpu::Stream& stream) const;
   /// Fills only O with the poison.
   void poison_output(const gpu::Stream& stream) const {
-    gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_, TensorRole::o) / 4, stream);
+    gpu::fill_words_async(o(), poison_word(), tensor_bytes(problem_, TensorRole::o) / 4, stream);
   }
 
   /// The view of a tensor for the measurement kernels.
@@ -119,6 +125,9 @@ class Tensors {
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
 
  private:
+  [[nodiscard]] std::uint32_t poison_word() const {
+    return has_scales(problem_) ? kEightBitPoison : kPoison;
+  }
   template <typename Word>
   void add_small_input(std::string_view name, const std::vector<Word>& values);
   [[nodiscard]] const SmallInput* find_small_input(std::string_view name) const;

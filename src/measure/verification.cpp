@@ -43,10 +43,10 @@ void Stage::fill(std::uint64_t seed) const {
   }
   TensorView values = tensors_.view(TensorRole::v);
   values.rows = is_view(problem_, TensorRole::v) ? 0 : values.rows;
-  kernels_.fill_inputs(
-      {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), values, seed,
-       static_cast<int>(kind_), tensors_.key_lengths(), tensors_.packed_rows(), tensors_.pages()},
-      stream_);
+  kernels_.fill_inputs({tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), values, seed,
+                        static_cast<int>(kind_), tensors_.key_lengths(), tensors_.packed_rows(),
+                        tensors_.pages(), tensors_.scales()},
+                       stream_);
 }
 
 ReferenceArgs Stage::reference_args() const {
@@ -63,7 +63,8 @@ ReferenceArgs Stage::reference_args() const {
           problem_.softcap,
           tensors_.sinks(),
           tensors_.packed_rows(),
-          tensors_.pages()};
+          tensors_.pages(),
+          tensors_.scales()};
 }
 
 const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const {
@@ -75,7 +76,8 @@ const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const 
   const OutputSet& made = further_->sets.try_emplace(list, list, stream_).first->second;
   if (made.has_row_values() && !further_->references) {
     restore();  // a kernel that has not been found out yet may have written to the inputs
-    further_->references.emplace(problem_, reference_args(), kernels_, stream_);
+    further_->references.emplace(problem_, reference_args(), tensors_.greatest_key_scale(),
+                                 kernels_, stream_);
   }
   return made;
 }
@@ -91,7 +93,7 @@ void Stage::poison_output(const std::vector<KernelBuffer>& buffers) const {
 void Stage::queue_input_sum(InputSum* sum) const {
   kernels_.sum_inputs(tensors_.input_sum_args(sum), stream_);
   for (const SmallInput& input : tensors_.small_inputs()) {
-    kernels_.sum_tensor(input.memory.as<const void>(), input.bytes() / 2, sum, stream_);
+    kernels_.sum_tensor(input.memory.as<const void>(), input.bytes(), sum, stream_);
   }
 }
 
@@ -107,8 +109,8 @@ InputSum Stage::sum_inputs() const {
 }
 
 void Stage::queue_fingerprint(InputSum* sum) const {
-  kernels_.sum_tensor(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
-                      sum, stream_);
+  kernels_.sum_tensor(tensors_.view(TensorRole::o).data, tensor_bytes(problem_, TensorRole::o), sum,
+                      stream_);
   if (further_->current != nullptr) {
     further_->current->queue_fingerprint(sum, kernels_, stream_);
   }

@@ -29,23 +29,34 @@ void count_value(double value, double reference, ErrorStats& stats) {
   stats.mismatched += error <= stats.limit ? 0 : 1;
 }
 
-// An IEEE-like 16-bit format: bits of the fraction, exponent of the smallest normal number, and the
-// largest exponent.
+// An IEEE-like format: bits of the fraction, exponent of the smallest normal number, the largest
+// exponent, the bit of the sign, and the least magnitude that is no number.
 struct ElementFormat {
   int fraction_bits;
   int min_exponent;
   int max_exponent;
+  int sign_bit = 0x8000;
+  int least_special = (max_exponent - min_exponent + 2) << fraction_bits;  // infinity
 };
 
 constexpr ElementFormat kFp16{10, -14, 15};
 constexpr ElementFormat kBf16{7, -126, 127};
+constexpr ElementFormat kE5m2{2, -14, 15, 0x80};
+// It has numbers where other formats have infinity, and one NaN.
+constexpr ElementFormat kE4m3{3, -6, 8, 0x80, 0x7f};
 
-constexpr ElementFormat format_of(DType dtype) { return dtype == DType::fp16 ? kFp16 : kBf16; }
-
-std::uint16_t to_bits(bool negative, int biased_exponent, std::int64_t fraction,
-                      int fraction_bits) {
-  return static_cast<std::uint16_t>((negative ? 0x8000 : 0) + (biased_exponent << fraction_bits) +
-                                    fraction);
+constexpr ElementFormat format_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp16:
+      return kFp16;
+    case DType::bf16:
+      return kBf16;
+    case DType::e5m2:
+      return kE5m2;
+    case DType::e4m3:
+      break;
+  }
+  return kE4m3;
 }
 
 // These functions read and write a double's exponent field directly. std::ldexp and std::ilogb take
@@ -220,14 +231,15 @@ double greatest_norm(std::span<const double> elements, std::int64_t columns) {
 
 double element_value(std::uint16_t bits, DType dtype) {
   const ElementFormat format = format_of(dtype);
-  const int exponent_mask = (1 << (15 - format.fraction_bits)) - 1;
-  const int exponent = (bits & 0x7fff) >> format.fraction_bits;
-  const int fraction = bits & ((1 << format.fraction_bits) - 1);
-  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
-  if (exponent == exponent_mask) {
-    return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
-                         : std::numeric_limits<double>::quiet_NaN();
+  const int magnitude = bits & (format.sign_bit - 1);
+  const double sign = (bits & format.sign_bit) != 0 ? -1.0 : 1.0;
+  if (magnitude >= format.least_special) {
+    return dtype != DType::e4m3 && magnitude == format.least_special
+               ? sign * std::numeric_limits<double>::infinity()
+               : std::numeric_limits<double>::quiet_NaN();
   }
+  const int exponent = magnitude >> format.fraction_bits;
+  const int fraction = magnitude & ((1 << format.fraction_bits) - 1);
   const int hidden_bit = exponent == 0 ? 0 : 1 << format.fraction_bits;
   const int power = std::max(exponent, 1) - 1 + format.min_exponent - format.fraction_bits;
   return sign * (hidden_bit + fraction) * power_of_two(power);
@@ -235,28 +247,29 @@ double element_value(std::uint16_t bits, DType dtype) {
 
 std::uint16_t round_to_element(double value, DType dtype) {
   const ElementFormat format = format_of(dtype);
-  const bool negative = std::signbit(value);
-  const int infinite_exponent = format.max_exponent - format.min_exponent + 2;
   if (std::isnan(value)) {
-    return 0x7fff;
+    return static_cast<std::uint16_t>(format.sign_bit - 1);
   }
+  const int sign = std::signbit(value) ? format.sign_bit : 0;
+  // What is beyond the greatest number.
+  const int beyond = has_eight_bits(dtype) ? format.least_special - 1 : format.least_special;
   if (value == 0.0 || std::isinf(value)) {
-    return to_bits(negative, value == 0.0 ? 0 : infinite_exponent, 0, format.fraction_bits);
+    return static_cast<std::uint16_t>(sign + (value == 0.0 ? 0 : beyond));
   }
   const int exponent = std::max(exponent_of(value), format.min_exponent);
+  if (exponent > format.max_exponent) {
+    return static_cast<std::uint16_t>(sign + beyond);
+  }
   // The value in units of the last place. nearbyint rounds ties to even, and may carry into the
   // exponent.
   const double units =
       std::nearbyint(std::abs(value) * power_of_two(format.fraction_bits - exponent));
-  if (exponent > format.max_exponent || units * power_of_two(exponent - format.fraction_bits) >=
-                                            power_of_two(format.max_exponent + 1)) {
-    return to_bits(negative, infinite_exponent, 0, format.fraction_bits);
-  }
   // The exponent field and the fraction form one number. The units include the hidden bit, so they
   // are added to an exponent field that is one less. A carry then needs no special case, and
   // subnormal numbers get field 0.
-  return to_bits(negative, exponent - format.min_exponent, static_cast<std::int64_t>(units),
-                 format.fraction_bits);
+  const int magnitude =
+      ((exponent - format.min_exponent) << format.fraction_bits) + static_cast<int>(units);
+  return static_cast<std::uint16_t>(sign + std::min(magnitude, beyond));
 }
 
 std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,

@@ -43,11 +43,11 @@ struct RowStatistics {
 /// The greatest Euclidean norm of the rows of a tensor, whatever its layout.
 [[nodiscard]] double greatest_norm(std::span<const double> elements, std::int64_t columns);
 
-/// The value of a 16-bit element: `bits` as fp16 or bf16.
+/// The value of an element; of 8 bits, these are the lower ones of `bits`.
 [[nodiscard]] double element_value(std::uint16_t bits, DType dtype);
 
-/// Returns the nearest 16-bit element, ties to even. Overflow gives infinity, as with a GPU's
-/// cvt.rn.
+/// Returns the nearest element, ties to even. Overflow gives infinity, as with a GPU's cvt.rn, but
+/// in 8 bits the greatest number, as with cvt.rn.satfinite.
 [[nodiscard]] std::uint16_t round_to_element(double value, DType dtype);
 
 /// Attention forward in float64, straight from the formula: O = softmax(softmax_scale * Q K^T) V,

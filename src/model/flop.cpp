@@ -112,9 +112,12 @@ double literature_flop(const Problem& problem) {
 }
 
 std::int64_t needed_input_bytes(const Problem& problem) {
-  const std::int64_t bytes_of_key = problem.kv_heads *
-                                    (problem.d_head + (problem.latent ? 0 : problem.d_head_v)) *
-                                    element_bytes(problem.dtype);
+  constexpr std::int64_t kScaleBytes = 4;  // fp32
+  const bool has_key_scales = problem.kv_scales == KvScales::token;
+  const std::int64_t bytes_of_key =
+      problem.kv_heads * ((problem.d_head + (problem.latent ? 0 : problem.d_head_v)) *
+                              element_bytes(problem.kv_dtype) +
+                          (has_key_scales ? 2 * kScaleBytes : 0));
   const auto keys_read = [&](const Sequence& sequence) {
     const Mask mask = mask_of(problem, sequence);
     return sequence.queries == 0

@@ -207,6 +207,35 @@ std::vector<float> make_sinks(const Problem& problem, InputKind kind) {
   return sinks;
 }
 
+namespace {
+
+/// About the greatest magnitude of an input.
+float greatest_input(const Problem& problem, TensorRole role, InputKind kind) {
+  constexpr float kOfNormals = 6.0F;
+  if (kind == InputKind::large_values && role == TensorRole::v) {
+    return greatest_large_value(problem.dtype == DType::bf16);
+  }
+  if (kind == InputKind::extreme_scores && role == TensorRole::k) {
+    return 2.0F * kExtremeScore * usual_softmax_scale(problem.d_head);
+  }
+  return kOfNormals;
+}
+
+}  // namespace
+
+std::vector<float> make_scales(const Problem& problem, TensorRole role, InputKind kind) {
+  constexpr float kGreatestE4m3 = 448.0F;
+  constexpr std::array kFactors{1.0F, 0.6F, 37.0F, 4000.0F, 1.7F, 0.8F, 250.0F, 3.1F};
+  // So that K and V of a head have other ones.
+  const std::size_t first = role == TensorRole::k ? 0 : kFactors.size() / 2;
+  const float usual = greatest_input(problem, role, kind) / kGreatestE4m3;
+  std::vector<float> scales(static_cast<std::size_t>(scale_shape(problem).elements()));
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = usual * kFactors.at((first + i) % kFactors.size());
+  }
+  return scales;
+}
+
 GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group, InputKind kind,
                               std::uint64_t seed) {
   return Filler(head, group, seed).fill(kind);

@@ -72,20 +72,29 @@ inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::la
 /// Error(usage), which lists the names, for any other text.
 [[nodiscard]] InputKind parse_input_kind(std::string_view text);
 
-/// Elements of the head's dtype. shape: q (seq_len, d_head), k (seq_len_kv, d_head), v (seq_len_kv,
-/// d_head_v), sinks (heads): only where heads have them
+/// Elements of the head's dtype, or of 8 bits those of kv_dtype, one in each word. shape: q
+/// (seq_len, d_head), k (seq_len_kv, d_head), v (seq_len_kv, d_head_v), sinks (heads): only where
+/// heads have them
 struct HeadInputs {
   std::vector<std::uint16_t> q;
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
   std::vector<float> sinks = {};
   std::vector<std::int32_t> page_table{};  ///< of pools K and V (kv_pages.hpp); empty: contiguous
+  std::vector<float> k_scales{};           ///< scale_shape(); empty: there are none
+  std::vector<float> v_scales{};
 };
 
 /// The sinks of all query heads; empty if the problem has none. Some outweigh the keys, others
 /// hardly count, and with extreme scores some are far beyond what exp() can take. shape: (heads);
 /// units: scaled scores
 [[nodiscard]] std::vector<float> make_sinks(const Problem& problem, InputKind kind);
+
+/// The scales of K or V, if these have 8 bits. Neighbours differ. Inputs of the kind, divided by
+/// them, use all of a format's numbers: with some scales the greatest inputs are beyond the
+/// greatest number, with others most are subnormal. shape: scale_shape(); role: k or v
+[[nodiscard]] std::vector<float> make_scales(const Problem& problem, TensorRole role,
+                                             InputKind kind);
 
 /// Makes the inputs of one head. `seed` decides all kinds except range, identity and constant. With
 /// onehot, Q and K have their 1 in the same column, K and V in the same row, and the query sees

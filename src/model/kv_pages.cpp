@@ -82,8 +82,8 @@ Problem without_pages(Problem problem) {
   return problem;
 }
 
-KeyRows::KeyRows(const Problem& problem, TensorRole role)
-    : shape_(tensor_shape(problem, role)), page_size_(problem.page_size) {
+KeyRows::KeyRows(const Problem& problem, const TensorShape& shape)
+    : shape_(shape), page_size_(problem.page_size) {
   if (has_pages(problem)) {
     pages_of_sequence_ = pages_of_sequence(problem);
     table_ = page_table(problem);

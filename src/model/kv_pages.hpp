@@ -42,7 +42,10 @@ void check_pages(const Problem& problem);
 /// Where the rows of K or V are, in pages of page_table(problem) or contiguous.
 class KeyRows {
  public:
-  KeyRows(const Problem& problem, TensorRole role);
+  KeyRows(const Problem& problem, TensorRole role)
+      : KeyRows(problem, tensor_shape(problem, role)) {}
+  /// Of another tensor with rows for the same keys, such as scales.
+  KeyRows(const Problem& problem, const TensorShape& shape);
 
   /// The index of the first element of a key's row. Where sequences are packed, keys are numbered
   /// as if they were contiguous: from the first sequence's first key on, in batch 0. Precondition:

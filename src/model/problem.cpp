@@ -11,6 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/json_file.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
 
@@ -57,7 +59,30 @@ Problem with_batch(Problem problem, std::int64_t batch) {
 
 using Kind = ProblemDetail::Kind;
 
+constexpr std::array<DetailName, 4> kDTypes{
+    {{"FP16", 5}, {"BF16", 15}, {"E5M2", 23}, {"E4M3", 24}}};
+constexpr std::array<DetailName, 2> kLayouts{{{"bshd", 0}, {"bhsd", 1}}};
+constexpr std::array<DetailName, 4> kScales{
+    {{"tensor", 0}, {"head", 1}, {"token", 2}, {"page", 3}}};
+
+std::string_view name_of(std::span<const DetailName> names, int value) {
+  return std::ranges::find(names, value, &DetailName::value)->name;
+}
+
+/// The value of that name, in any case; nothing if there is none.
+std::optional<int> value_of(std::span<const DetailName> names, std::string_view text) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  const auto found = std::ranges::find_if(
+      names, [&](const DetailName& one) { return std::ranges::equal(one.name, text, same); });
+  return found == names.end() ? std::nullopt : std::optional(found->value);
+}
+
 std::string range_text(const ProblemDetail& detail) {
+  if (!detail.names().empty()) {
+    return "one of " + joined(detail.names(), ", ", &DetailName::name);
+  }
   if (detail.kind == Kind::flag) {
     return "true or false";
   }
@@ -70,19 +95,22 @@ std::string range_text(const ProblemDetail& detail) {
 
 bool is_in_range(const ProblemDetail& detail, double value) {
   return value >= detail.least && value <= detail.greatest &&
-         (detail.kind != Kind::integer || value == std::floor(value));
+         (detail.kind != Kind::integer || value == std::floor(value)) &&
+         (detail.names().empty() ||
+          is_among(static_cast<int>(value), mapped(detail.names(), &DetailName::value)));
 }
 
 /// The value as the table holds it; nothing if it is of another kind.
-std::optional<double> number_of(Kind kind, const DetailValue& value) {
+std::optional<double> number_of(const ProblemDetail& detail, const DetailValue& value) {
+  const Kind kind = detail.kind;
   if (const auto* text = std::get_if<std::string>(&value)) {
-    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
-                                : std::nullopt;
+    return detail.names().empty() ? std::nullopt
+                                  : std::optional(static_cast<double>(detail.parse_name(*text)));
   }
   if (const auto* flag = std::get_if<bool>(&value)) {
     return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
   }
-  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
+  if (kind == Kind::flag || kind == Kind::lengths || !detail.names().empty()) {
     return std::nullopt;
   }
   const auto* integer = std::get_if<std::int64_t>(&value);
@@ -94,6 +122,28 @@ DetailValue detail_in(const nlohmann::json& json) {
     return json.get<bool>();
   }
   return json.is_number() ? DetailValue(json.get<double>()) : DetailValue(json.get<std::string>());
+}
+
+void check_kv_dtype(const Problem& problem) {
+  const auto refuse = [](const std::string& what, const char* remedy) {
+    throw Error(ExitCode::usage, what, {}, remedy);
+  };
+  if (!has_scales(problem)) {
+    if (problem.kv_dtype != problem.dtype) {
+      refuse(fmt::format("K and V are {} and Q is {}", dtype_name(problem.kv_dtype),
+                         dtype_name(problem.dtype)),
+             "kv_dtype must be that of Q, E4M3 or E5M2");
+    }
+    if (problem.kv_scales != KvScales::tensor) {
+      refuse(fmt::format("K and V in {} have no scales", dtype_name(problem.kv_dtype)),
+             "only those of kv_dtype E4M3 and E5M2 do");
+    }
+  } else if (problem.latent) {
+    refuse("V within K cannot have 8 bits", "leave kv_dtype out");
+  } else if (problem.kv_scales == KvScales::page && !has_pages(problem)) {
+    refuse("K and V are not in pages, which could have scales",
+           "name a page_size, or choose other kv_scales");
+  }
 }
 
 }  // namespace
@@ -109,29 +159,43 @@ double ProblemDetail::get(const Problem& problem) const {
   return std::visit(number, member);
 }
 
-std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" : "BF16"; }
-
-DType parse_dtype(std::string_view text) {
-  std::string upper(text);
-  std::ranges::transform(upper, upper.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  if (upper == "FP16") {
-    return DType::fp16;
+std::span<const DetailName> ProblemDetail::names() const {
+  switch (kind) {
+    case Kind::layout:
+      return kLayouts;
+    case Kind::kv_dtype:
+      return kDTypes;
+    case Kind::kv_scales:
+      return kScales;
+    default:
+      return {};
   }
-  if (upper == "BF16") {
-    return DType::bf16;
-  }
-  throw Error(ExitCode::usage, fmt::format("unknown dtype '{}'", text), {},
-              "use fp16 or bf16 (any case)");
 }
 
-std::string_view layout_name(Layout layout) { return layout == Layout::bshd ? "bshd" : "bhsd"; }
+int ProblemDetail::parse_name(std::string_view text) const {
+  if (const auto value = value_of(names(), text)) {
+    return *value;
+  }
+  throw Error(ExitCode::usage, fmt::format("unknown {} '{}'", name, text), {},
+              "use one of " + joined(names(), ", ", &DetailName::name));
+}
+
+std::string_view dtype_name(DType dtype) { return name_of(kDTypes, static_cast<int>(dtype)); }
+
+DType parse_dtype(std::string_view text) {
+  const auto value = value_of(kDTypes, text);
+  if (!value || has_eight_bits(static_cast<DType>(*value))) {
+    throw Error(ExitCode::usage, fmt::format("unknown dtype '{}'", text), {},
+                "use fp16 or bf16 (any case)");
+  }
+  return static_cast<DType>(*value);
+}
+
+std::string_view layout_name(Layout layout) { return name_of(kLayouts, static_cast<int>(layout)); }
 
 Layout parse_layout(std::string_view text) {
-  for (const Layout layout : {Layout::bshd, Layout::bhsd}) {
-    if (text == layout_name(layout)) {
-      return layout;
-    }
+  if (const auto value = value_of(kLayouts, text)) {
+    return static_cast<Layout>(*value);
   }
   throw Error(ExitCode::usage, fmt::format("unknown layout '{}'", text), {},
               "use bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)");
@@ -188,6 +252,7 @@ void check_problem(const Problem& problem) {
   }
   check_lengths(problem);
   check_pages(problem);
+  check_kv_dtype(problem);
 }
 
 std::string describe(const Problem& problem) {
@@ -257,6 +322,21 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   return shape;
 }
 
+TensorShape scale_shape(const Problem& problem) {
+  const TensorShape keys = tensor_shape(problem, TensorRole::k);
+  const bool each_row = problem.kv_scales == KvScales::token;
+  const bool each_batch = each_row || problem.kv_scales == KvScales::page;
+  TensorShape shape;
+  shape.batch = each_batch ? keys.batch : 1;
+  shape.rows = each_row ? keys.rows : 1;
+  shape.heads = problem.kv_scales == KvScales::tensor ? 1 : keys.heads;
+  shape.columns = 1;
+  shape.batch_stride = each_batch ? shape.rows * shape.heads : 0;
+  shape.row_stride = each_row ? shape.heads : 0;
+  shape.head_stride = problem.kv_scales == KvScales::tensor ? 0 : 1;
+  return shape;
+}
+
 Problem probe_problem(const Problem& problem) { return with_batch(problem, problem.batch); }
 
 std::int64_t short_length(std::int64_t seq_len) {
@@ -300,8 +380,8 @@ Problem changed(const Problem& problem, const std::function<void(Problem&)>& cha
 
 DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
   const auto value = [&]<typename Value>(Value Problem::*const of) -> DetailValue {
-    if constexpr (std::same_as<Value, Layout>) {
-      return std::string(layout_name(problem.*of));
+    if constexpr (std::is_enum_v<Value>) {
+      return std::string(name_of(detail.names(), static_cast<int>(problem.*of)));
     } else {
       return problem.*of;
     }
@@ -315,7 +395,7 @@ void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue
         text->empty() ? *text : canonical_lengths(*text);
     return;
   }
-  const auto number = number_of(detail.kind, value);
+  const auto number = number_of(detail, value);
   if (!number || !is_in_range(detail, *number)) {
     throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,19 +17,29 @@ namespace fatune {
 
 class JsonNode;
 
-/// Element type of Q, K, V and O. The codes are those of PyTorch's
-/// c10::ScalarType.
-enum class DType : int { fp16 = 5, bf16 = 15 };
+/// Element type of a tensor. The codes are those of PyTorch's c10::ScalarType; e4m3 is its
+/// Float8_e4m3fn.
+enum class DType : int { fp16 = 5, bf16 = 15, e5m2 = 23, e4m3 = 24 };
 
-[[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16"
-[[nodiscard]] DType parse_dtype(std::string_view text);  ///< any case; throws Error(usage)
-[[nodiscard]] constexpr std::int64_t element_bytes(DType) { return 2; }
+[[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16", "E5M2", "E4M3"
+/// Element types of Q and O: fp16 or bf16, in any case. Throws Error(usage).
+[[nodiscard]] DType parse_dtype(std::string_view text);
+[[nodiscard]] constexpr bool has_eight_bits(DType dtype) {
+  return dtype == DType::e5m2 || dtype == DType::e4m3;
+}
+[[nodiscard]] constexpr std::int64_t element_bytes(DType dtype) {
+  return has_eight_bits(dtype) ? 1 : 2;
+}
 
 /// How tensors lie in memory: (batch, sequence, heads, d) or (batch, heads, sequence, d).
 enum class Layout : int { bshd = 0, bhsd = 1 };
 
 [[nodiscard]] std::string_view layout_name(Layout layout);  ///< "bshd", "bhsd"
 [[nodiscard]] Layout parse_layout(std::string_view text);   ///< throws Error(usage)
+
+/// What elements of an 8-bit K, and of an 8-bit V, share a scale: all, those of a head, of a head
+/// of a key, or of a head of a page.
+enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
 
 /// 1 / sqrt(d_head), the usual scale of scores.
 [[nodiscard]] float usual_softmax_scale(std::int64_t d_head);
@@ -72,6 +83,10 @@ struct Problem {
   /// V is the first d_head_v columns of K, as in multi-head latent attention, and no tensor of its
   /// own.
   bool latent = false;
+  /// Element type of K and V: that of Q, or of 8 bits. Those of 8 bits have scales, in fp32: what
+  /// is stored, times its scale, is the key or the value.
+  DType kv_dtype = dtype;
+  KvScales kv_scales = KvScales::tensor;  ///< of K and V of 8 bits: scale_shape()
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -80,13 +95,20 @@ inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMostHeadDim = 1024;
 inline constexpr std::int64_t kMostPageSize = 256;
 
+/// A value that outputs and options write as a name.
+struct DetailName {
+  std::string_view name;
+  int value;
+};
+
 /// A property of a problem other than the first six, as all code knows it that reads, shows, stores
 /// or asks for it. Numbers are exact as double: no integer is greater than 2^53.
 struct ProblemDetail {
-  using Member = std::variant<std::int64_t Problem::*, float Problem::*, bool Problem::*,
-                              Layout Problem::*, std::string Problem::*>;
+  using Member =
+      std::variant<std::int64_t Problem::*, float Problem::*, bool Problem::*, Layout Problem::*,
+                   std::string Problem::*, DType Problem::*, KvScales Problem::*>;
   /// In the order of Member's alternatives.
-  enum class Kind { integer, number, flag, layout, lengths };
+  enum class Kind { integer, number, flag, layout, lengths, kv_dtype, kv_scales };
 
   std::string_view name;    ///< what outputs and records call it
   std::string_view symbol;  ///< what expressions of families and spaces call it
@@ -100,10 +122,14 @@ struct ProblemDetail {
 
   /// The value as a number; of lengths: 1 if there are any.
   [[nodiscard]] double get(const Problem& problem) const;
+  /// The values of a property that has names for them; empty: it has none.
+  [[nodiscard]] std::span<const DetailName> names() const;
+  /// The property's value with this name, in any case. Throws Error(usage).
+  [[nodiscard]] int parse_name(std::string_view text) const;
 };
 
 /// A row for each of these properties.
-inline constexpr std::array<ProblemDetail, 13> kProblemDetails{
+inline constexpr std::array<ProblemDetail, 15> kProblemDetails{
     {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
       "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
      {"kv_heads", "kv_heads", "--kv-heads", "hkv",
@@ -140,10 +166,24 @@ inline constexpr std::array<ProblemDetail, 13> kProblemDetails{
      {"latent", "latent", "--latent", "latent",
       "V is the first d_head_v columns of K, and no tensor of its own (multi-head latent "
       "attention)",
-      &Problem::latent}}};
+      &Problem::latent},
+     {"kv_dtype", "kv_dtype", "--kv-dtype", "kv",
+      "element type of K and V: that of Q (default), or e4m3 or e5m2, 8 bits that are multiplied "
+      "by "
+      "a scale",
+      &Problem::kv_dtype, 0, 24},
+     {"kv_scales", "kv_scales", "--kv-scales", "scales/",
+      "what shares a scale in K and V of 8 bits: tensor (all, the default), head, token (a head of "
+      "a "
+      "key) or page (a head of a page)",
+      &Problem::kv_scales, 0, 3}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
 inline constexpr std::string_view kSinksTensor = "sinks";
+/// The names that kernels' arguments use for the scales of K and of V of 8 bits: fp32,
+/// scale_shape().
+inline constexpr std::string_view kKeyScalesTensor = "k_scales";
+inline constexpr std::string_view kValueScalesTensor = "v_scales";
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
 [[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);
@@ -222,6 +262,19 @@ struct TensorShape {
 /// with the rows of all sequences. V of a latent problem has the strides of K.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
+/// Whether K and V have scales.
+[[nodiscard]] inline bool has_scales(const Problem& problem) {
+  return has_eight_bits(problem.kv_dtype);
+}
+/// The shape of the scales of K, and of those of V: (1), (heads), or (batch, rows, heads) of K, or
+/// without its rows for scales of pages. A stride is 0 where the scale is the same. Precondition:
+/// has_scales().
+[[nodiscard]] TensorShape scale_shape(const Problem& problem);
+
+[[nodiscard]] inline DType dtype_of(const Problem& problem, TensorRole role) {
+  return role == TensorRole::k || role == TensorRole::v ? problem.kv_dtype : problem.dtype;
+}
+
 /// Whether the tensor is columns of another one, where that begins: V of a latent problem, of K.
 [[nodiscard]] inline bool is_view(const Problem& problem, TensorRole role) {
   return problem.latent && role == TensorRole::v;
@@ -236,7 +289,7 @@ struct TensorShape {
   return is_view(problem, role) ? 0 : tensor_shape(problem, role).elements();
 }
 [[nodiscard]] inline std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
-  return tensor_elements(problem, role) * element_bytes(problem.dtype);
+  return tensor_elements(problem, role) * element_bytes(dtype_of(problem, role));
 }
 
 /// The problem on which candidates are verified with adversarial inputs. It has the same sequence

@@ -75,7 +75,8 @@ struct TypeOf<SourceHashes> {
 using Members = std::vector<RecordMember>;
 
 void list_flat(const ProblemDetails<const Problem>&, Members& list) {
-  constexpr std::array kTypes{Type::integer, Type::number, Type::boolean, Type::text, Type::text};
+  constexpr std::array kTypes{Type::integer, Type::number, Type::boolean, Type::text,
+                              Type::text,    Type::text,   Type::text};
   for (const ProblemDetail& detail : kProblemDetails) {
     list.push_back({{detail.name, detail.doc}, kTypes.at(static_cast<std::size_t>(detail.kind))});
   }

@@ -35,7 +35,7 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 10> kProblemTensors{"q",
+inline constexpr std::array<std::string_view, 12> kProblemTensors{"q",
                                                                   "k",
                                                                   "v",
                                                                   "o",
@@ -44,7 +44,9 @@ inline constexpr std::array<std::string_view, 10> kProblemTensors{"q",
                                                                   kSinksTensor,
                                                                   kPageTableTensor,
                                                                   kQueryStartsTensor,
-                                                                  kKeyStartsTensor};
+                                                                  kKeyStartsTensor,
+                                                                  kKeyScalesTensor,
+                                                                  kValueScalesTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -113,7 +115,8 @@ inline constexpr std::array kToldProperties{
     ToldProperty{"softcap", "capped-scores", "softcap"},
     kToldPages,
     kToldPacked,
-    ToldProperty{"latent", "values-in-keys", "values that are columns of the keys"}};
+    ToldProperty{"latent", "values-in-keys", "values that are columns of the keys"},
+    ToldProperty{"kv_dtype", "eight-bit-keys", "K and V of 8 bits", kKeyScalesTensor}};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the
 /// numbers of keys follow from their first rows.

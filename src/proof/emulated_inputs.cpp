@@ -18,6 +18,11 @@ namespace {
 // 32 bits of poison: a NaN as fp32, and each half a NaN as fp16 and bf16.
 constexpr std::array<std::uint8_t, 4> kPoisonBytes{0xa5, 0x7f, 0xa5, 0x7f};
 constexpr std::uint16_t kPoisonElement = 0x7fa5;
+constexpr std::uint16_t kEightBitPoison = 0xff;  // a NaN in both formats
+
+std::uint16_t poison_of(DType dtype) {
+  return has_eight_bits(dtype) ? kEightBitPoison : kPoisonElement;
+}
 
 bool is_untouched(std::span<const std::uint8_t> bytes) {
   std::size_t at = 0;
@@ -59,15 +64,31 @@ void put_head(const TensorShape& shape, const HeadRows& to, const std::vector<st
   }
 }
 
-/// As put_head(), of keys, which may be in pages.
+/// Returns the element of `dtype` for one of `from_dtype`, divided by a scale.
+std::uint16_t scaled_element(std::uint16_t element, DType from_dtype, double scale, DType dtype) {
+  return round_to_element(element_value(element, from_dtype) / scale, dtype);
+}
+
+/// As put_head(), of keys, which may be in pages, and whose elements may have 8 bits.
+/// scales: scale_shape(); empty: there are none
 void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
-              const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
+              const std::vector<std::uint16_t>& rows, const std::vector<float>& scales,
+              std::vector<std::uint16_t>& tensor) {
   const KeyRows places(problem, role);
+  const KeyRows scale_places(problem, scale_shape(problem));
   const std::int64_t columns = tensor_shape(problem, role).columns;
   for (std::int64_t key = 0; key < to.count; ++key) {
     const auto from = rows.begin() + key * columns;
-    std::copy(from, from + columns,
-              tensor.begin() + places.offset(to.batch, to.first + key, to.head));
+    const auto target = tensor.begin() + places.offset(to.batch, to.first + key, to.head);
+    if (scales.empty()) {
+      std::copy(from, from + columns, target);
+      continue;
+    }
+    const double scale =
+        scales[static_cast<std::size_t>(scale_places.offset(to.batch, to.first + key, to.head))];
+    std::transform(from, from + columns, target, [&](std::uint16_t element) {
+      return scaled_element(element, problem.dtype, scale, problem.kv_dtype);
+    });
   }
 }
 
@@ -82,7 +103,8 @@ std::vector<std::uint16_t> take_keys(const Problem& problem, TensorRole role, st
     const auto from = pool.begin() + keys.offset(0, key, head);
     rows.insert(rows.end(), from, from + columns);
   }
-  rows.resize(static_cast<std::size_t>(problem.seq_len_kv * columns), kPoisonElement);
+  rows.resize(static_cast<std::size_t>(problem.seq_len_kv * columns),
+              poison_of(dtype_of(problem, role)));
   return rows;
 }
 
@@ -130,13 +152,17 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
   const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {
     return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
-                                      kPoisonElement);
+                                      poison_of(dtype_of(problem, role)));
   };
   const TensorShape of_queries = tensor_shape(problem, TensorRole::q);
   const std::vector<Sequence> sequences = sequences_of(problem);
   HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
                  make_sinks(problem, kind),
                  has_pages(problem) ? page_table(problem) : std::vector<std::int32_t>{}};
+  if (has_scales(problem)) {
+    all.k_scales = make_scales(problem, TensorRole::k, kind);
+    all.v_scales = make_scales(problem, TensorRole::v, kind);
+  }
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
@@ -153,18 +179,56 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
                one->second.q[static_cast<std::size_t>(i)], all.q);
     }
     const HeadRows keys{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys};
-    put_keys(problem, TensorRole::k, keys, one->second.k, all.k);
+    put_keys(problem, TensorRole::k, keys, one->second.k, all.k_scales, all.k);
     if (!problem.latent) {
-      put_keys(problem, TensorRole::v, keys, one->second.v, all.v);
+      put_keys(problem, TensorRole::v, keys, one->second.v, all.v_scales, all.v);
     }
   }
   return all;
 }
 
-/// elements: of the tensor in whose memory this one is
+/// Calls use(scale, row) for the rows of K or V in the compared part, in the order of
+/// compared_elements(). A row behind the end of a sequence in pages has none.
+template <typename Use>
+void for_each_scale(const EmulatedProblem& on, TensorRole role, const std::vector<float>& scales,
+                    Use use) {
+  const auto at = [&](std::int64_t index) { return scales[static_cast<std::size_t>(index)]; };
+  const TensorShape of = scale_shape(on.problem);
+  if (on.only_head) {
+    const KeyRows places(on.problem, of);
+    for (std::int64_t key = 0; key < kv_lengths(on.problem).front(); ++key) {
+      use(at(places.offset(0, key, compared_group(on))), key);
+    }
+    return;
+  }
+  const TensorShape shape = tensor_shape(on.problem, role);
+  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+    for (std::int64_t row = 0; row < shape.rows; ++row) {
+      for (std::int64_t head = 0; head < shape.heads; ++head) {
+        use(at(of.row_offset(batch, row, head)),
+            shape.row_offset(batch, row, head) / shape.columns);
+      }
+    }
+  }
+}
+
+/// The values of a tensor's elements in the compared part.
 std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
-                                     const std::vector<std::uint16_t>& elements) {
-  return element_values(compared_elements(on, role, elements), on.problem.dtype);
+                                     const HeadInputs& tensors) {
+  const auto& elements = role == TensorRole::q                          ? tensors.q
+                         : stored_in(on.problem, role) == TensorRole::k ? tensors.k
+                                                                        : tensors.v;
+  std::vector<double> numbers =
+      element_values(compared_elements(on, role, elements), dtype_of(on.problem, role));
+  if (role != TensorRole::q && has_scales(on.problem)) {
+    const std::int64_t columns = tensor_shape(on.problem, role).columns;
+    for_each_scale(on, role, role == TensorRole::k ? tensors.k_scales : tensors.v_scales,
+                   [&](float scale, std::int64_t row) {
+                     const auto first = numbers.begin() + row * columns;
+                     std::for_each(first, first + columns, [&](double& x) { x *= double{scale}; });
+                   });
+  }
+  return numbers;
 }
 
 /// The sinks of the compared heads; empty if they have none.
@@ -175,8 +239,8 @@ std::vector<float> compared_sinks(const EmulatedProblem& on, const HeadInputs& t
 }
 
 RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& tensors) {
-  const std::vector<double> q = compared_numbers(on, TensorRole::q, tensors.q);
-  const std::vector<double> k = compared_numbers(on, TensorRole::k, tensors.k);
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, tensors);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, tensors);
   const Problem part = compared_part(on);
   return {cpu_row_statistics(part, q, k, compared_sinks(on, tensors)),
           row_value_limit(part, greatest_norm(q, part.d_head) * greatest_norm(k, part.d_head))};
@@ -186,10 +250,9 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   EmulatedInput input;
   input.name = input_kind_name(kind);
   input.tensors = make_tensors(on, kind, seed);
-  const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
-  const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
-  const std::vector<double> v =
-      compared_numbers(on, TensorRole::v, on.problem.latent ? input.tensors.k : input.tensors.v);
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors);
+  const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors);
   const Problem part = compared_part(on);
   const std::vector<float> sinks = compared_sinks(on, input.tensors);
   input.exact = cpu_attention(part, q, k, v, sinks);
@@ -293,6 +356,8 @@ Problem compared_part(const EmulatedProblem& of) {
     part.heads = part.kv_heads = 1;
     part.page_size = 0;
     part.latent = false;  // the head's values are copied out of its keys
+    part.kv_dtype = part.dtype;
+    part.kv_scales = KvScales::tensor;
   }
   return part;
 }

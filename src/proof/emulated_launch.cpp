@@ -36,6 +36,12 @@ std::vector<std::uint8_t> bytes_of(const std::vector<Element>& elements) {
   return bytes;
 }
 
+/// The memory of a tensor whose elements have this type, one in each word.
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements, DType dtype) {
+  return has_eight_bits(dtype) ? std::vector<std::uint8_t>(elements.begin(), elements.end())
+                               : bytes_of(elements);
+}
+
 /// Returns the extents in memory order. Findings name an element by its indices in that order.
 std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole role) {
   const TensorShape of = tensor_shape(problem, role);
@@ -47,9 +53,9 @@ std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole rol
 emulate::Allocation tensor(TensorRole role, const Problem& problem,
                            const std::vector<std::uint16_t>& elements) {
   return {.name = std::string(enum_name(role)),
-          .bytes = bytes_of(elements),
+          .bytes = bytes_of(elements, dtype_of(problem, role)),
           .shape = shape_in_memory(problem, role),
-          .element_bytes = element_bytes(problem.dtype)};
+          .element_bytes = element_bytes(dtype_of(problem, role))};
 }
 
 std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
@@ -120,10 +126,11 @@ emulate::Allocation key_lengths(const Problem& problem) {
           .element_bytes = sizeof(std::int32_t)};
 }
 
-emulate::Allocation sinks(const HeadInputs& inputs) {
-  return {.name = std::string(kSinksTensor),
-          .bytes = bytes_of(inputs.sinks),
-          .shape = {std::ssize(inputs.sinks)},
+emulate::Allocation floats(std::string_view name, const std::vector<float>& values,
+                           std::vector<std::int64_t> shape) {
+  return {.name = std::string(name),
+          .bytes = bytes_of(values),
+          .shape = std::move(shape),
           .element_bytes = sizeof(float)};
 }
 
@@ -152,6 +159,7 @@ class EmulatedTensors {
                   const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers,
                   const KeptWorkspaces& kept)
       : inputs_(inputs),
+        kv_dtype_(problem.kv_dtype),
         q_(memory_.allocate(tensor(TensorRole::q, problem, inputs.q))),
         k_(memory_.allocate(tensor(TensorRole::k, problem, inputs.k))),
         v_(problem.latent ? k_ : memory_.allocate(tensor(TensorRole::v, problem, inputs.v))),
@@ -170,7 +178,13 @@ class EmulatedTensors {
       add_small_input(key_lengths(problem));
     }
     if (problem.sinks) {
-      add_small_input(sinks(inputs));
+      add_small_input(floats(kSinksTensor, inputs.sinks, {problem.heads}));
+    }
+    if (has_scales(problem)) {
+      const TensorShape of = scale_shape(problem);
+      const std::vector<std::int64_t> shape{of.batch, of.rows, of.heads};
+      add_small_input(floats(kKeyScalesTensor, inputs.k_scales, shape));
+      add_small_input(floats(kValueScalesTensor, inputs.v_scales, shape));
     }
     if (has_pages(problem)) {
       add_small_input(table_of_pages(problem, inputs));
@@ -214,8 +228,8 @@ class EmulatedTensors {
 
   [[nodiscard]] bool inputs_changed() const {
     return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
-           memory_.at(k_).bytes != bytes_of(inputs_.k) ||
-           (v_ != k_ && memory_.at(v_).bytes != bytes_of(inputs_.v)) ||
+           memory_.at(k_).bytes != bytes_of(inputs_.k, kv_dtype_) ||
+           (v_ != k_ && memory_.at(v_).bytes != bytes_of(inputs_.v, kv_dtype_)) ||
            std::ranges::any_of(small_inputs_, [this](const auto& input) {
              return memory_.at(address_of(input.first)).bytes != input.second;
            });
@@ -257,6 +271,7 @@ class EmulatedTensors {
   }
 
   const HeadInputs& inputs_;
+  DType kv_dtype_;
   emulate::GlobalMemory memory_;
   std::uint64_t q_, k_, v_, o_;
   std::map<std::string, std::vector<std::uint8_t>> small_inputs_;  ///< their bytes, by name

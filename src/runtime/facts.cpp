@@ -18,6 +18,7 @@ void add_problem(const Problem& problem, Facts& facts) {
   facts.heads = number(problem.heads);
   facts.causal = problem.causal ? 1.0 : 0.0;
   facts.dtype = static_cast<double>(problem.dtype);
+  facts.kv_dtype = facts.dtype;
   facts.d_head = number(problem.d_head);
   facts.seq_len_kv = number(problem.seq_len_kv);
   facts.has_seq_lens_kv = problem.has_seq_lens_kv ? 1.0 : 0.0;

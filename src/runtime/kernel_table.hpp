@@ -22,6 +22,7 @@ struct Facts {
   double has_seq_lens_kv = 0, keys_total = 0, softcap = 0, sinks = 0;
   double page_size = 0, pool_pages = 0;
   double has_seq_lens = 0, queries_total = 0, latent = 0;
+  double kv_dtype = 0, kv_scales = 0;
   double layout_bhsd = 0;
   double q_row_stride = 0, q_head_stride = 0, q_batch_stride = 0;
   double k_row_stride = 0, k_head_stride = 0, k_batch_stride = 0;

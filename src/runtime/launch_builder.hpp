@@ -151,10 +151,12 @@ enum class Operand : int {
   sinks,
   page_table,
   cu_seqlens_q,
-  cu_seqlens_kv
+  cu_seqlens_kv,
+  k_scales,
+  v_scales
 };
 
-inline constexpr int kTensorCount = 10;
+inline constexpr int kTensorCount = 12;
 
 /// The buffer of the workspace that was described by that call of workspace(), from 0.
 constexpr Operand buffer(int index) { return static_cast<Operand>(kTensorCount + index); }

@@ -105,7 +105,8 @@ int shard_of(const Problem& problem, int count) {
   constexpr std::size_t kDigits = 15;  // the hash has 64; the number must fit in a signed integer
   constexpr int kHexadecimal = 16;
   auto record = record_json(problem);
-  for (const char* newer : {"seq_lens_kv", "softcap", "sinks", "seq_lens", "latent"}) {
+  for (const char* newer :
+       {"seq_lens_kv", "softcap", "sinks", "seq_lens", "latent", "kv_dtype", "kv_scales"}) {
     if (!is_unusual(find_detail(newer), problem)) {
       record.erase(newer);  // versions that did not know it have the same shards
     }

@@ -30,6 +30,7 @@ struct HostKernels {
 };
 
 [[nodiscard]] const HostKernels& host_kernels_fp16_d64();
+[[nodiscard]] const HostKernels& host_kernels_e4m3_d64();  ///< K and V e4m3, the others fp16
 [[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< tiles have padding; d_head_v is 24
 
 /// The time by which the clock advances each time the host's kernels read it.

@@ -37,9 +37,28 @@ TEST(Philox, KnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
+// K and V of 8 bits have two elements in each word.
 struct Inputs {
   Elements q, k, v;
+  std::vector<float> k_scales, v_scales;
 };
+
+// The scales of the inputs; without data if there are none.
+KeyScales scales_of(const Problem& problem, Inputs& inputs) {
+  if (!has_scales(problem)) {
+    return {};
+  }
+  const TensorShape shape = scale_shape(problem);
+  const auto view = [&](std::vector<float>& scales) {
+    TensorView of{};
+    of.data = scales.data();
+    of.batch_stride = shape.batch_stride;
+    of.row_stride = shape.row_stride;
+    of.head_stride = shape.head_stride;
+    return of;
+  };
+  return {view(inputs.k_scales), view(inputs.v_scales)};
+}
 
 // Empty: all sequences have seq_len_kv keys, or they are packed.
 std::vector<int> keys_of(const Problem& problem) {
@@ -75,18 +94,23 @@ struct SequenceStarts {
 
 Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
                    std::uint64_t seed = 11) {
-  constexpr std::uint16_t kNan = 0x7fa5;
+  const std::uint16_t nan = has_scales(problem) ? 0xffff : 0x7fa5;
   const auto elements = [&](TensorRole role) {
-    return Elements(static_cast<std::size_t>(tensor_elements(problem, role)), kNan);
+    return Elements(static_cast<std::size_t>(tensor_bytes(problem, role)) / 2, nan);
   };
   const std::vector<int> keys = keys_of(problem);
   const std::vector<int> table = table_of(problem);
-  Inputs inputs{elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)};
+  Inputs inputs{elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v), {}, {}};
+  if (has_scales(problem)) {
+    inputs.k_scales = make_scales(problem, TensorRole::k, kind);
+    inputs.v_scales = make_scales(problem, TensorRole::v, kind);
+  }
   kernels.fill_inputs({tensor_view(problem, TensorRole::q, inputs.q.data()),
                        tensor_view(problem, TensorRole::k, inputs.k.data()),
                        tensor_view(problem, TensorRole::v, inputs.v.data()), seed,
                        static_cast<int>(kind), keys.empty() ? nullptr : keys.data(),
-                       SequenceStarts(problem).of(problem), pages_in(problem, table)});
+                       SequenceStarts(problem).of(problem), pages_in(problem, table),
+                       scales_of(problem, inputs)});
   return inputs;
 }
 
@@ -94,6 +118,28 @@ std::vector<double> values_of(const Elements& elements, DType dtype) {
   std::vector<double> values(elements.size());
   std::transform(elements.begin(), elements.end(), values.begin(),
                  [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
+  return values;
+}
+
+// The values of K or V: of 8 bits, what is stored times its scale.
+std::vector<double> key_values(const Problem& problem, TensorRole role, const Inputs& inputs) {
+  const bool is_key = role == TensorRole::k;
+  const Elements& words = is_key ? inputs.k : inputs.v;
+  if (!has_scales(problem)) {
+    return values_of(words, problem.dtype);
+  }
+  const TensorShape shape = tensor_shape(problem, role);
+  std::vector<double> values(2 * words.size());
+  for (std::int64_t i = 0; i < shape.elements(); ++i) {
+    const std::int64_t row = i / shape.columns;  // of (batch, rows, heads)
+    const std::int64_t scale = scale_shape(problem).row_offset(
+        row / (shape.rows * shape.heads), row / shape.heads % shape.rows, row % shape.heads);
+    const auto at = static_cast<std::size_t>(i);
+    const int bits = words[at / 2] >> (8 * (at % 2)) & 0xff;
+    values[at] =
+        element_value(static_cast<std::uint16_t>(bits), problem.kv_dtype) *
+        double{(is_key ? inputs.k_scales : inputs.v_scales)[static_cast<std::size_t>(scale)]};
+  }
   return values;
 }
 
@@ -356,6 +402,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     kernels_ = &kernels_of(c.dtype);
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
     c.adjust(problem_);
+    kernels_ = has_scales(problem_) ? &host_kernels_e4m3_d64() : kernels_;
     keys_ = keys_of(problem_);
     starts_.emplace(problem_);
     sinks_ = make_sinks(problem_, c.kind);
@@ -382,7 +429,8 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
             problem_.softcap,
             sinks_.empty() ? nullptr : sinks_.data(),
             starts_->of(problem_),
-            pages_in(problem_, table_)};
+            pages_in(problem_, table_),
+            scales_of(problem_, inputs_)};
   }
 
   void choose_rows() {
@@ -411,8 +459,12 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     return static_cast<std::size_t>(first) + i % columns;
   }
 
-  [[nodiscard]] std::vector<double> values(const Elements& tensor) const {
-    return values_of(tensor, problem_.dtype);
+  [[nodiscard]] std::vector<double> queries() const { return values_of(inputs_.q, problem_.dtype); }
+  [[nodiscard]] std::vector<double> keys() const {
+    return key_values(problem_, TensorRole::k, inputs_);
+  }
+  [[nodiscard]] std::vector<double> values() const {
+    return key_values(problem_, TensorRole::v, inputs_);
   }
 
   // The approximate size of the values of V.
@@ -436,8 +488,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
 };
 
 TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
-  const std::vector<double> truth =
-      cpu_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v), sinks_);
+  const std::vector<double> truth = cpu_attention(problem_, queries(), keys(), values(), sinks_);
   const double scale = size_of_values();  // values cancel in sums
   for (std::size_t i = 0; i < exact_.size(); ++i) {
     const double want = truth[tensor_index(i)];
@@ -453,7 +504,7 @@ class RowStatisticsKernels : public ReferenceAttention {
     ReferenceAttention::SetUp();
     rows_of_kernel_.resize(rows_.size());
     kernels_->row_statistics({reference_args(), rows_of_kernel_.data()});
-    truth_ = cpu_row_statistics(problem_, values(inputs_.q), values(inputs_.k), sinks_);
+    truth_ = cpu_row_statistics(problem_, queries(), keys(), sinks_);
   }
 
   [[nodiscard]] const RowStatistics& truth_of(std::size_t selected) const {
@@ -463,8 +514,8 @@ class RowStatisticsKernels : public ReferenceAttention {
   }
 
   [[nodiscard]] double limit() const {
-    return row_value_limit(problem_, greatest_norm(values(inputs_.q), problem_.d_head) *
-                                         greatest_norm(values(inputs_.k), problem_.d_head));
+    return row_value_limit(problem_, greatest_norm(queries(), problem_.d_head) *
+                                         greatest_norm(keys(), problem_.d_head));
   }
 
   [[nodiscard]] RowValueCounts check(RowValue what, const std::vector<float>& output) const {
@@ -515,8 +566,12 @@ TEST_P(RowStatisticsKernels, FindTheGreatestNorms) {
   const auto norm = [&](unsigned squared) {
     return std::sqrt(static_cast<double>(std::bit_cast<float>(squared)));
   };
-  EXPECT_NEAR(norm(bits[0]), greatest_norm(values(inputs_.q), problem_.d_head), 1e-3);
-  EXPECT_NEAR(norm(bits[1]), greatest_norm(values(inputs_.k), problem_.d_head), 1e-3);
+  EXPECT_NEAR(norm(bits[0]), greatest_norm(queries(), problem_.d_head), 1e-3);
+  // Of keys of 8 bits, it is that of what is stored.
+  Inputs unscaled = inputs_;
+  std::ranges::fill(unscaled.k_scales, 1.0F);
+  EXPECT_NEAR(norm(bits[1]),
+              greatest_norm(key_values(problem_, TensorRole::k, unscaled), problem_.d_head), 1e-3);
 }
 
 TEST_P(RowStatisticsKernels, RightRowValuesHaveNoFault) {
@@ -578,6 +633,18 @@ INSTANTIATE_TEST_SUITE_P(
                         p.seq_lens = "0,90,1,0,67", p.seq_lens_kv = "7,120,0,9,30";
                         p.seq_len_kv = 120;
                       }},
+        ReferenceCase{"eight_bits_by_head",
+                      DType::fp16,
+                      2,
+                      9,
+                      8,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 70, p.kv_heads = 4;
+                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::head;
+                      }},
         ReferenceCase{"sinks",
                       DType::fp16,
                       1,
@@ -612,8 +679,8 @@ INSTANTIATE_TEST_SUITE_P(
 // one of O.
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
   const double unit = unit_in_last_place(2.0 * size_of_values(), problem_.dtype);
-  const std::vector<double> want = cpu_rounded_attention(
-      problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v), sinks_);
+  const std::vector<double> want =
+      cpu_rounded_attention(problem_, queries(), keys(), values(), sinks_);
   std::size_t identical = 0;
   for (std::size_t i = 0; i < rounded_.size(); ++i) {
     const double got = element_value(rounded_[i], problem_.dtype);
@@ -725,6 +792,52 @@ INSTANTIATE_TEST_SUITE_P(
                       {},
                       [](Problem& p) {
                         p.seq_lens = "9,0,20", p.seq_lens_kv = "60,50,3", p.seq_len_kv = 60;
+                      }},
+        ReferenceCase{"eight_bits_by_head",
+                      DType::fp16,
+                      2,
+                      9,
+                      8,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 70, p.kv_heads = 4;
+                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::head;
+                      }},
+        ReferenceCase{"eight_bits",
+                      DType::fp16,
+                      1,
+                      50,
+                      2,
+                      false,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { p.kv_dtype = DType::e4m3; }},
+        ReferenceCase{"eight_bits_by_token",
+                      DType::fp16,
+                      3,
+                      6,
+                      4,
+                      true,
+                      InputKind::dominating_key,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
+                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::token;
+                      }},
+        ReferenceCase{"eight_bits_by_page",
+                      DType::fp16,
+                      3,
+                      6,
+                      4,
+                      true,
+                      InputKind::large_logits,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
+                        p.page_size = 16;
+                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::page;
                       }},
         ReferenceCase{"tiles_exactly", DType::fp16, 1, 64, 2, false, InputKind::normal, {}},
         ReferenceCase{"ragged", DType::fp16, 2, 77, 2, false, InputKind::normal, {}},
@@ -950,7 +1063,7 @@ class InputSums : public ::testing::Test {
     host_kernels_fp16_d64().sum_inputs({tensors_[0].data(),
                                         tensors_[1].data(),
                                         tensors_[2].data(),
-                                        {kElements, kElements, kElements},
+                                        {kBytes, kBytes, kBytes},
                                         &total});
     return total;
   }
@@ -961,6 +1074,7 @@ class InputSums : public ::testing::Test {
   }
 
   static constexpr std::size_t kElements = 8 * 300;
+  static constexpr unsigned long long kBytes = 2 * kElements;
   std::array<Elements, 3> tensors_{Elements(kElements, 0x3c00), Elements(kElements, 0x3c00),
                                    Elements(kElements, 0x3c00)};
 };

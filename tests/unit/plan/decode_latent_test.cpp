@@ -42,8 +42,7 @@ const TensorMapPiece& map_of(const LaunchGeometry& launch, std::size_t argument)
 }
 
 TEST(LatentFamilies, AreThoseThatAreToldOfIt) {
-  const ToldProperty& told = kToldProperties.back();
-  ASSERT_EQ(told.detail, "latent");
+  const ToldProperty& told = *std::ranges::find(kToldProperties, "latent", &ToldProperty::detail);
   EXPECT_TRUE(takes(latent_family().arguments, told));
   for (const char* name : {"flash_decode_sm80", "flash_sm80", "flash_sm90"}) {
     const Family family = load_family(FileTree{}, name);
