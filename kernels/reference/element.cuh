@@ -3,6 +3,7 @@
 #define FATUNE_KERNELS_REFERENCE_ELEMENT_CUH
 
 #include "common/ptx_convert.cuh"
+#include "common/ptx_fp8.cuh"
 #include "reference/measurement_args.h"
 
 using Element = unsigned short;

@@ -203,7 +203,9 @@ std::string refusal_function(const Family& family) {
   Body body(family);
   for (const ToldProperty& property : kToldProperties) {
     if (!takes(family.arguments, property)) {
-      body.open(fmt::format("if (f.{} != 0.0) {{", find_detail(property.detail).symbol));
+      const std::string usual =
+          property.usual.empty() ? "0.0" : fmt::format("f.{}", property.usual);
+      body.open(fmt::format("if (f.{} != {}) {{", find_detail(property.detail).symbol, usual));
       body.add("return \"its kernels take no {}\";", property.what);
       body.close();
     }

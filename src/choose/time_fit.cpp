@@ -312,9 +312,8 @@ double noise_of(const TunedTime& winner, std::int64_t samples) {
   return winner.stddev_us / winner.time_us / std::sqrt(count);
 }
 
-bool is_of_other_type(const Problem& a, Problem b) {
-  b.dtype = a.dtype;
-  return same_work(a, b);
+bool is_of_other_type(const Problem& a, const Problem& b) {
+  return same_work(a, changed(b, [&](Problem& other) { other.dtype = a.dtype; }));
 }
 
 /// The configuration with 0 in place of its element type, which configurations with one fit may

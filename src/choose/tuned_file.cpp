@@ -63,6 +63,9 @@ class RunReader {
     if (row.problem.latent) {
       return skip({}, "its V is columns of K: tuned tables have no such rows");
     }
+    if (has_scales(row.problem)) {
+      return skip({}, "its K and V have 8 bits: tuned tables have no such rows");
+    }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");
     }

@@ -59,6 +59,7 @@ std::vector<std::string> measurement_source_names() {
           "reference/reference_tile.h",
           "reference/row_values.cuh",
           "common/ptx_convert.cuh",
+          "common/ptx_fp8.cuh",
           "common/ptx_math.cuh",
           "common/ptx_system.cuh"};
 }

@@ -51,7 +51,7 @@ enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
 ///
 /// The first six members describe a plain problem. The others usually have the values of their
 /// initialisers, and have a row each in kProblemDetails below. Initialisers run once: code that
-/// sets seq_len, heads or d_head later uses changed(), which updates the rest.
+/// sets seq_len, heads, d_head or dtype later uses changed(), which updates the rest.
 struct Problem {
   std::int64_t batch = 0;
   std::int64_t seq_len = 0;  ///< queries per sequence

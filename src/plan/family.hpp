@@ -101,6 +101,7 @@ struct ToldProperty {
   std::string_view rule;    ///< the id of the rule of validity
   std::string_view what;
   std::string_view tensor{};  ///< what the arguments point to; empty: they name the detail's symbol
+  std::string_view usual{};   ///< the symbol whose value it has in other problems; empty: it is 0
 };
 inline constexpr ToldProperty kToldKeyLengths{"seq_lens_kv", "lengths-of-keys",
                                               "lengths of keys that differ within a batch",
@@ -116,7 +117,8 @@ inline constexpr std::array kToldProperties{
     kToldPages,
     kToldPacked,
     ToldProperty{"latent", "values-in-keys", "values that are columns of the keys"},
-    ToldProperty{"kv_dtype", "eight-bit-keys", "K and V of 8 bits", kKeyScalesTensor}};
+    ToldProperty{"kv_dtype", "eight-bit-keys", "K and V of 8 bits", kKeyScalesTensor,
+                 kDTypeSymbol}};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the
 /// numbers of keys follow from their first rows.

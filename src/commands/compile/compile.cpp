@@ -301,10 +301,24 @@ struct NamedTensor {
 constexpr NamedTensor kNamedTensors[]{
     {TensorRole::q, "q"}, {TensorRole::k, "k"}, {TensorRole::v, "v"}, {TensorRole::o, "o"}};
 
+std::string_view element_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp16:
+      return "float16";
+    case DType::bf16:
+      return "bfloat16";
+    case DType::e5m2:
+      return "float8_e5m2";
+    case DType::e4m3:
+      break;
+  }
+  return "float8_e4m3fn";
+}
+
 Json json_tensor(const Problem& problem, const NamedTensor& tensor) {
   const TensorShape shape = tensor_shape(problem, tensor.role);
   return {{"name", tensor.name},
-          {"element_type", problem.dtype == DType::fp16 ? "float16" : "bfloat16"},
+          {"element_type", element_type_of(dtype_of(problem, tensor.role))},
           {"shape", {shape.batch, shape.rows, shape.heads, shape.columns}},
           {"strides", {shape.batch_stride, shape.row_stride, shape.head_stride, 1}}};
 }

@@ -449,7 +449,7 @@ TEST(Buckets, AreOfOneKindOnly) {
   other.window = 128;
   EXPECT_FALSE(same_kind(plain, other));
   other = plain;
-  other.dtype = DType::bf16;
+  other.dtype = other.kv_dtype = DType::bf16;
   EXPECT_FALSE(same_kind(plain, other));
   other = plain;
   other.d_head_v = 128;

@@ -52,6 +52,7 @@ struct DeclaredFamily {
   [[nodiscard]] Problem problem_of(const Config& config) const {
     Problem problem = kDeclaredProblem;
     problem.dtype = static_cast<DType>(config.values.at(find_parameter(family, "dtype").value()));
+    problem.kv_dtype = problem.dtype;
     problem.d_head = config.values.at(find_parameter(family, "d_head").value());
     problem.d_head_v = usual_d_head_v(family, config).value_or(problem.d_head);
     problem.latent = usual_latent(family, config);

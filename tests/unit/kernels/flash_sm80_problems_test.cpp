@@ -281,8 +281,7 @@ Problem problem_for(const Config& config, std::int64_t seq_len, std::int64_t seq
   const auto value = [&](const char* name) {
     return config.values.at(find_parameter(problem_family(), name).value());
   };
-  Problem problem{1, seq_len, 2, value("d_head"), DType::fp16, false};
-  problem.dtype = static_cast<DType>(value("dtype"));
+  Problem problem{1, seq_len, 2, value("d_head"), static_cast<DType>(value("dtype")), false};
   problem.seq_len_kv = seq_len_kv;
   return problem;
 }

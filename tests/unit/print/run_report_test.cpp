@@ -301,9 +301,9 @@ TEST(ResultsCsv, HasOneRowPerResultAndAColumnPerParameter) {
   EXPECT_THAT(lines[0],
               StartsWith("dtype,batch,seq_len,heads,d_head,causal,seq_len_kv,kv_heads,"
                          "d_head_v,window,softmax_scale,lse,layout,seq_lens_kv,softcap,sinks,"
-                         "page_size,seq_lens,latent,run,"));
+                         "page_size,seq_lens,latent,kv_dtype,kv_scales,run,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
-  EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
+  EXPECT_EQ(lines[0].find(",dtype,"), std::string::npos) << "dtype stands twice";
   EXPECT_THAT(lines[1],
               HasSubstr("\"(FP16, 1): fast|odd\",toy,measured,true,gpu,true,false,,,,100,"));
 }

@@ -136,6 +136,54 @@ TEST(EmulatedInputs, OfLatentProblemsHaveTheReferencesOfACopyOfTheValues) {
   }
 }
 
+// What is stored, times its scale, are the K and V of the references.
+TEST(EmulatedInputs, OfEightBitsHaveTheReferencesOfTheScaledValues) {
+  Problem problem{1, 2, 4, 8, DType::fp16, true};
+  problem.kv_heads = 2;
+  problem.seq_len_kv = 21;
+  problem.kv_dtype = DType::e4m3;
+  for (const KvScales scales : {KvScales::head, KvScales::token}) {
+    problem.kv_scales = scales;
+    EmulatedInputs inputs(7);
+    const EmulatedInput& input = inputs.of({problem, {}}).at(0);
+    const auto scaled = [&](const std::vector<std::uint16_t>& elements,
+                            const std::vector<float>& of) {
+      std::vector<double> values = element_values(elements, problem.kv_dtype);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t row = i / 8;  // of (keys, heads)
+        values[i] *= double{of[scales == KvScales::head ? row % 2 : row]};
+      }
+      return values;
+    };
+    Problem plain = problem;
+    plain.kv_dtype = plain.dtype;
+    plain.kv_scales = KvScales::tensor;
+    EXPECT_EQ(input.exact, cpu_attention(plain, element_values(input.tensors.q, plain.dtype),
+                                         scaled(input.tensors.k, input.tensors.k_scales),
+                                         scaled(input.tensors.v, input.tensors.v_scales)));
+  }
+}
+
+// The same elements and scales as in contiguous tensors, at other places.
+TEST(EmulatedInputs, OfEightBitsInPagesHaveTheReferencesOfTheirHeads) {
+  Problem problem{1, 2, 4, 8, DType::bf16, false};
+  problem.kv_heads = 2;
+  problem.seq_len_kv = 21;
+  problem.page_size = 4;
+  problem.kv_dtype = DType::e5m2;
+  for (const KvScales scales : {KvScales::tensor, KvScales::token, KvScales::page}) {
+    problem.kv_scales = scales;
+    EmulatedInputs inputs(7);
+    const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
+    const EmulatedInput& head = inputs.of({problem, 3}).at(0);
+    for (std::size_t row = 0; row < 2; ++row) {
+      for (std::size_t column = 0; column < 8; ++column) {
+        EXPECT_EQ(head.exact[row * 8 + column], whole.exact[(row * 4 + 3) * 8 + column]);
+      }
+    }
+  }
+}
+
 TEST(EmulatedInputs, AreMadeOnce) {
   EmulatedInputs inputs(1);
   EXPECT_EQ(&inputs.of({kTwoHeads, 1}), &inputs.of({kTwoHeads, 1}));

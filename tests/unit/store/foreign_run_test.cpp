@@ -129,7 +129,7 @@ TEST_F(ForeignRun, RefusesWhatFatuneCouldNotBuild) {
   results_.settings[0].configuration["B_c"] = "many";
   expect_refused({"cache.json", "B_c", "many"});
   results_.settings[0].configuration["B_c"] = 64;
-  file_.problem.dtype = DType::bf16;
+  file_.problem.dtype = file_.problem.kv_dtype = DType::bf16;
   expect_refused({"cache.json", "cannot build it for b16 s4096 h16 d128 BF16", "FP16"});
 }
 

@@ -19,7 +19,7 @@ TEST(LaunchJson, TensorsHaveShapeAndStridesInTheSameOrderInBothLayouts) {
             R"({"name":"k","element_type":"bfloat16","shape":[2,300,2,64],)"
             R"("strides":[38400,128,64,1]})");
   problem.layout = Layout::bhsd;
-  problem.dtype = DType::fp16;
+  problem.dtype = problem.kv_dtype = DType::fp16;
   EXPECT_EQ(json_launch(problem, {})["tensors"][3].dump(),
             R"({"name":"o","element_type":"float16","shape":[2,100,8,64],)"
             R"("strides":[51200,64,6400,1]})");

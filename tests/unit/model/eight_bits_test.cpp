@@ -1,0 +1,131 @@
+// Problems whose K and V have 8 bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "model/cpu_reference.hpp"
+#include "model/flop.hpp"
+#include "model/input_kind.hpp"
+#include "model/problem.hpp"
+#include "model/record_json.hpp"
+#include "unit/base/throws_error.hpp"
+
+namespace fatune {
+namespace {
+
+Problem eight_bit_problem() {
+  Problem problem{2, 1, 16, 64, DType::bf16, false};
+  problem.kv_heads = 4;
+  problem.seq_len_kv = 100;
+  problem.kv_dtype = DType::e4m3;
+  return problem;
+}
+
+TEST(EightBitProblems, AreNamed) {
+  Problem problem = eight_bit_problem();
+  EXPECT_EQ(describe(problem), "b2 s1 h16 d64 BF16 kv100 hkv4 kvE4M3");
+  problem.kv_scales = KvScales::token;
+  EXPECT_EQ(describe(problem), "b2 s1 h16 d64 BF16 kv100 hkv4 kvE4M3 scales/token");
+  EXPECT_THAT(option_text(problem), testing::HasSubstr(" --kv-dtype E4M3 --kv-scales token"));
+  EXPECT_EQ(read_record<Problem>(record_json(problem)), problem);
+  EXPECT_NO_THROW(check_problem(problem));
+}
+
+TEST(EightBitProblems, HaveTheTypeOfQWithoutABetterWord) {
+  const auto bf16 = changed({1, 1, 1, 64}, [](Problem& p) { p.dtype = DType::bf16; });
+  EXPECT_EQ(bf16.kv_dtype, DType::bf16);
+  auto record = record_json(bf16);
+  record.erase("kv_dtype");
+  EXPECT_EQ(read_record<Problem>(record), bf16);
+}
+
+TEST(EightBitProblems, HaveScalesThatFit) {
+  const auto expect_refused = [](auto change, const std::string& why) {
+    Problem problem = eight_bit_problem();
+    change(problem);
+    fixtures::expect_error([&] { check_problem(problem); }, ExitCode::usage, {why});
+  };
+  expect_refused([](Problem& p) { p.kv_dtype = DType::fp16; }, "K and V are FP16 and Q is BF16");
+  expect_refused([](Problem& p) { p.kv_dtype = p.dtype, p.kv_scales = KvScales::head; },
+                 "K and V in BF16 have no scales");
+  expect_refused([](Problem& p) { p.kv_scales = KvScales::page; }, "not in pages");
+  expect_refused([](Problem& p) { p.latent = true; }, "V within K cannot have 8 bits");
+  fixtures::expect_error([] { (void)find_detail("kv_scales").parse_name("row"); }, ExitCode::usage,
+                         {"'row'", "tensor, head, token, page"});
+}
+
+TEST(EightBitProblems, TakeHalfOfTheBytes) {
+  const Problem problem = eight_bit_problem();
+  Problem sixteen = problem;
+  sixteen.kv_dtype = sixteen.dtype;
+  EXPECT_EQ(2 * tensor_bytes(problem, TensorRole::k), tensor_bytes(sixteen, TensorRole::k));
+  EXPECT_EQ(tensor_bytes(problem, TensorRole::q), tensor_bytes(sixteen, TensorRole::q));
+  const std::int64_t keys = 2 * 100 * 4;
+  EXPECT_EQ(needed_input_bytes(sixteen) - needed_input_bytes(problem), keys * 2 * 64);
+  Problem scaled = problem;
+  scaled.kv_scales = KvScales::token;
+  EXPECT_EQ(needed_input_bytes(scaled) - needed_input_bytes(problem), keys * 2 * 4);
+}
+
+TEST(EightBitProblems, HaveAScaleForWhatSharesIt) {
+  Problem problem = eight_bit_problem();
+  problem.page_size = 16;
+  const TensorShape pool = tensor_shape(problem, TensorRole::k);
+  const std::map<KvScales, std::int64_t> expected{{KvScales::tensor, 1},
+                                                  {KvScales::head, 4},
+                                                  {KvScales::token, pool.batch * 16 * 4},
+                                                  {KvScales::page, pool.batch * 4}};
+  for (const auto& [scales, count] : expected) {
+    problem.kv_scales = scales;
+    const TensorShape shape = scale_shape(problem);
+    EXPECT_EQ(shape.elements(), count);
+    std::set<std::int64_t> places;
+    for (std::int64_t page = 0; page < pool.batch; ++page) {
+      for (std::int64_t row = 0; row < 16; ++row) {
+        for (std::int64_t head = 0; head < 4; ++head) {
+          places.insert(shape.row_offset(page, row, head));
+        }
+      }
+    }
+    EXPECT_EQ(std::ssize(places), count);
+    EXPECT_EQ(*places.rbegin(), count - 1);
+    EXPECT_EQ(std::ssize(make_scales(problem, TensorRole::v, InputKind::normal)), count);
+  }
+}
+
+// Values from the OCP specification of 8-bit floating point.
+TEST(EightBitElements, HaveTheValuesOfTheirFormats) {
+  EXPECT_EQ(element_value(0x7e, DType::e4m3), 448.0);
+  EXPECT_EQ(element_value(0x01, DType::e4m3), std::ldexp(1.0, -9));
+  EXPECT_EQ(element_value(0x88, DType::e4m3), -std::ldexp(1.0, -6));
+  EXPECT_TRUE(std::isnan(element_value(0x7f, DType::e4m3)));
+  EXPECT_TRUE(std::isnan(element_value(0xff, DType::e4m3)));
+  EXPECT_EQ(element_value(0x7b, DType::e5m2), 57344.0);
+  EXPECT_EQ(element_value(0x01, DType::e5m2), std::ldexp(1.0, -16));
+  EXPECT_TRUE(std::isinf(element_value(0xfc, DType::e5m2)));
+  EXPECT_TRUE(std::isnan(element_value(0x7d, DType::e5m2)));
+}
+
+TEST(EightBitElements, AreRoundedToTheNearestAndNeverToInfinity) {
+  for (const DType dtype : {DType::e4m3, DType::e5m2}) {
+    for (std::uint16_t bits = 0; bits < 256; ++bits) {
+      const double value = element_value(bits, dtype);
+      if (std::isfinite(value)) {
+        EXPECT_EQ(round_to_element(value, dtype), bits);
+      }
+    }
+    EXPECT_TRUE(std::isnan(element_value(round_to_element(NAN, dtype), dtype)));
+  }
+  EXPECT_EQ(round_to_element(1.0625, DType::e4m3), 0x38);  // a tie: the even one, 1.0
+  EXPECT_EQ(round_to_element(1.1875, DType::e4m3), 0x3a);  // a tie: 1.25
+  EXPECT_EQ(round_to_element(463.0, DType::e4m3), 0x7e);
+  EXPECT_EQ(round_to_element(1e30, DType::e4m3), 0x7e);
+  EXPECT_EQ(round_to_element(-INFINITY, DType::e4m3), 0xfe);
+  EXPECT_EQ(round_to_element(61440.0, DType::e5m2), 0x7b);
+  EXPECT_EQ(round_to_element(std::ldexp(1.0, -11), DType::e4m3), 0x00);
+}
+
+}  // namespace
+}  // namespace fatune
