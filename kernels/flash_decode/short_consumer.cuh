@@ -19,8 +19,8 @@
 #include "flash_decode/products.cuh"
 #include "flash_decode/row_sink.cuh"
 #include "flash_decode/seen_keys.cuh"
+#include "flash_decode/short_products.cuh"
 #include "flash_decode/sums.cuh"
-#include "flash_decode/tile_layout.cuh"
 #include "flash_decode/values_end.cuh"
 
 inline constexpr unsigned kConsumerBarrier = 1;
@@ -33,7 +33,6 @@ class ShortConsumer {
  public:
   using Plan = SmemPlan<S>;
   using Sums = ShortSums<S>;
-  using Layout = TileLayout<S>;
 
   __device__ __forceinline__ ShortConsumer(const Work& work, unsigned char* memory, unsigned smem)
       : work_(work),
@@ -72,7 +71,8 @@ class ShortConsumer {
   }
 
  private:
-  using Scores = float[S::kKeyTiles][S::kScores];
+  using Scores = ShortScores<S>;
+  using Products = ShortProducts<S>;
 
   __device__ __forceinline__ void clear(Sums& sums) const {
 #pragma unroll
@@ -93,7 +93,7 @@ class ShortConsumer {
                                        unsigned sQ, Sums& sums) {
     const StepDump<S, Sums> dump(work_, part, at);
     Scores s;
-    scores(s, sQ, stage);
+    Products(smem_, lane_).scores(s, sQ, stage);
     if (at + 1 == part.end) {
       clear_values_behind<S>(work_, part, smem_, stage);
     }
@@ -117,67 +117,8 @@ class ShortConsumer {
     fence_async_proxy();
     named_barrier_wait(kConsumerBarrier, S::kConsumers);
     dump.softmax(sums, smem_ + Plan::kP, [&](Sums& of_row) { total(of_row); });
-    accumulate(sums, stage);
+    Products(smem_, lane_).accumulate(sums, stage);
     dump.output(sums);
-  }
-
-  __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
-    mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
-    const unsigned long long k =
-        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::key(stage.index), 0);
-    const unsigned long long q = swizzled_descriptor(sQ, 0);
-    wgmma_fence();
-#pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-#pragma unroll
-      for (int at = 0; at < S::kHeadDim / 16; ++at) {
-        const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
-        product<S::kIsBf16, S::kRows, false>(s[m],
-                                             k + at / 4 * (Layout::kPanelBytes / 16) +
-                                                 m * (8 * Layout::kEightKeysBytes / 16) + within,
-                                             q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
-                                             at > 0 ? 1 : 0);
-      }
-    }
-    wgmma_commit();
-    wgmma_wait<0>();
-#pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-      after_wait(s[m]);
-    }
-    release(Plan::full_k(stage.index));
-  }
-
-  __device__ __forceinline__ void accumulate(Sums& sums, Ring<S::kStages> stage) const {
-    mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
-    const unsigned long long v =
-        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::value(stage.index), 0);
-    const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
-    wgmma_fence();
-#pragma unroll
-    for (int at = 0; at < S::kStepKeys / 16; ++at) {
-#pragma unroll
-      for (int panel = 0; panel < S::kPanels; ++panel) {
-        product<S::kIsBf16, S::kRows, true>(
-            sums.o[panel],
-            v + panel * (Layout::kPanelBytes / 16) + at * (2 * Layout::kEightKeysBytes / 16),
-            p + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16), 1);
-      }
-    }
-    wgmma_commit();
-    wgmma_wait<0>();
-#pragma unroll
-    for (int panel = 0; panel < S::kPanels; ++panel) {
-      after_wait(sums.o[panel]);
-    }
-    release(Plan::full_v(stage.index));
-  }
-
-  // Frees a tile of K or V.
-  __device__ __forceinline__ void release(unsigned full) const {
-    if (lane_ == 0) {
-      mbarrier_arrive(smem_ + Plan::empty(full));
-    }
   }
 
   // Greatest score of the thread's row r among its keys.

@@ -108,7 +108,7 @@ MISTAKES = [
     Mistake("no wait for parts", "consume.cuh", "ld_global_acquire(counter) < part.parts", "false",
             "race", r"reads parts .* which thread \d+ of block \d+ writes, with no synchronisation", "^output.cuh",
             config=SHARED, right_on=ONE_PART),
-    Mistake("no wait for a tile", "short_consumer.cuh",
+    Mistake("no wait for a tile", "short_products.cuh",
             "mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);", "",
             "in_flight", "multiplies .* while an asynchronous copy of thread 128", "short_consumer.cuh"),
     Mistake("no wait for an empty tile", "producer.cuh",

@@ -1,0 +1,96 @@
+// The two products of a short consumer, with K and V read from shared memory by the tensor cores.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_SHORT_PRODUCTS_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_SHORT_PRODUCTS_CUH
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_wgmma.cuh"
+#include "flash_decode/config.cuh"
+#include "flash_decode/products.cuh"
+#include "flash_decode/sums.cuh"
+#include "flash_decode/tile_layout.cuh"
+
+// S^T of a thread: of each 64 keys of a step.
+template <typename S>
+using ShortScores = float[S::kKeyTiles][S::kScores];
+
+// Frees a tile of K or V. threads: one warp
+template <typename S>
+__device__ __forceinline__ void release_tile(unsigned smem, unsigned full, int lane) {
+  if (lane == 0) {
+    mbarrier_arrive(smem + SmemPlan<S>::empty(full));
+  }
+}
+
+// threads: the warpgroup, converged, in all functions
+template <typename S>
+class ShortProducts {
+ public:
+  using Plan = SmemPlan<S>;
+  using Layout = TileLayout<S>;
+  using Scores = ShortScores<S>;
+
+  __device__ __forceinline__ ShortProducts(unsigned smem, int lane) : smem_(smem), lane_(lane) {}
+
+  // What a part's tile of Q needs before its first product: nothing.
+  __device__ __forceinline__ void begin(unsigned) const {}
+
+  // S^T = K Q^T of a step. sQ: the tile of Q
+  __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
+    mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
+    const unsigned long long k =
+        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::key(stage.index), 0);
+    const unsigned long long q = swizzled_descriptor(sQ, 0);
+    wgmma_fence();
+#pragma unroll
+    for (int m = 0; m < S::kKeyTiles; ++m) {
+#pragma unroll
+      for (int at = 0; at < S::kHeadDim / 16; ++at) {
+        const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
+        product<S::kIsBf16, S::kRows, false>(s[m],
+                                             k + at / 4 * (Layout::kPanelBytes / 16) +
+                                                 m * (8 * Layout::kEightKeysBytes / 16) + within,
+                                             q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
+                                             at > 0 ? 1 : 0);
+      }
+    }
+    wgmma_commit();
+    wgmma_wait<0>();
+#pragma unroll
+    for (int m = 0; m < S::kKeyTiles; ++m) {
+      after_wait(s[m]);
+    }
+    release_tile<S>(smem_, Plan::full_k(stage.index), lane_);
+  }
+
+  // O^T += V^T P^T of a step. sync: in: P is there
+  __device__ __forceinline__ void accumulate(ShortSums<S>& sums, Ring<S::kStages> stage) const {
+    mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
+    const unsigned long long v =
+        swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::value(stage.index), 0);
+    const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
+    wgmma_fence();
+#pragma unroll
+    for (int at = 0; at < S::kStepKeys / 16; ++at) {
+#pragma unroll
+      for (int panel = 0; panel < S::kPanels; ++panel) {
+        product<S::kIsBf16, S::kRows, true>(
+            sums.o[panel],
+            v + panel * (Layout::kPanelBytes / 16) + at * (2 * Layout::kEightKeysBytes / 16),
+            p + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16), 1);
+      }
+    }
+    wgmma_commit();
+    wgmma_wait<0>();
+#pragma unroll
+    for (int panel = 0; panel < S::kPanels; ++panel) {
+      after_wait(sums.o[panel]);
+    }
+    release_tile<S>(smem_, Plan::full_v(stage.index), lane_);
+  }
+
+ private:
+  const unsigned smem_;
+  int lane_;
+};
+
+#endif
