@@ -3,6 +3,8 @@
 #ifndef FATUNE_KERNELS_FLASH_DECODE_CONFIG_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_CONFIG_CUH
 
+#include "flash_decode/kv_type.cuh"
+
 // The parameters of family.json that decide the machine code: PART_KEYS is an argument.
 struct FlashDecodeConfig {
   int dtype;  // 5: FP16, 15: BF16
@@ -22,9 +24,9 @@ struct Shape {
   static constexpr int kStages = kConfig.NUM_STAGES;
   static constexpr int kBlocksPerSm = kConfig.BLOCKS_PER_SM;
 
-  // Up to 32 rows are columns of the products of one warpgroup (short_consumer.cuh). More are rows,
-  // 64 for each warpgroup (tall_consumer.cuh).
-  static constexpr bool kTall = kRows >= 64;
+  // Up to 32 rows, and 64 with K and V of 8 bits, are columns of the products of one warpgroup
+  // (short_consumer.cuh). More are rows, 64 for each warpgroup (tall_consumer.cuh).
+  static constexpr bool kTall = kRows >= 64 && !kKvIs8Bit;
   // V is the first 512 of 576 columns of K. Two consumers have the same 64 rows then, and half of
   // the columns of O each (tall_latent_consumer.cuh).
   enum : bool { kLatent = kConfig.d_head == 576 };
@@ -44,16 +46,24 @@ struct Shape {
                                             : kGroups == 2      ? 40
                                             : kBlocksPerSm == 1 ? 56
                                                                 : 40;
-  static constexpr int kSlots = 2;  // parts that the producer may be ahead
+  static constexpr int kSlots = 2;              // parts that the producer may be ahead
+  enum : int { kKvBytes = kKvIs8Bit ? 1 : 2 };  // of an element of K or V
+  // The type of P. fp16 holds 8-bit elements of V as well as bf16 does, and P more exactly.
+  enum : bool { kProbabilitiesAreBf16 = kIsBf16 && !kKvIs8Bit };
   // How many of these parts have their Q: one, if two tiles do not fit beside the stages.
-  static constexpr int kQueryTiles = kLatent || kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
-                                                        (kTall ? 0 : kRows * (2 * kStepKeys + 16)) +
-                                                        1024 >
-                                                    232448
-                                         ? 1
-                                         : 2;
+  static constexpr int kQueryTiles =
+      kLatent || kHeadDim * (2 * kKvBytes * kStages * kStepKeys + 4 * kRows) +
+                         (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
+                     232448
+          ? 1
+          : 2;
 
   static constexpr int kPanels = kHeadDim / 64;
+  // Tiles of K and V have panels of their own: a line is 128 bytes, or a row if that is shorter.
+  enum : int {
+    kLineBytes = kHeadDim * kKvBytes < 128 ? kHeadDim * kKvBytes : 128,
+    kKvPanels = kHeadDim * kKvBytes / kLineBytes
+  };
   static constexpr int kKeyTiles = kStepKeys / 64;  // 64-row products of S^T = K Q^T
   // Accumulators of a thread: of one of these products, or of S.
   static constexpr int kScores = kTall ? kStepKeys / 2 : kRows / 2;
@@ -67,18 +77,20 @@ struct Shape {
   static_assert(!kLatent || (kRows == 64 && kStepKeys == 64 && kStages == 2),
                 "each of two consumers has a buffer of keys");
   static_assert(!kTall || kBlocksPerSm * kThreads <= 512, "registers for each consumer");
+  static_assert(!kKvIs8Bit || (kRows <= 64 && !kLatent), "K and V of 8 bits have short tiles");
 };
 
 // Byte offsets in dynamic shared memory, which is aligned to 1024 bytes. All tiles consist of
-// panels of 64 columns, lines of 128 bytes whose 16-byte chunk c is at c ^ (line % 8): the 128-byte
-// swizzle of TMA and wgmma.
+// panels, lines of 128 bytes whose 16-byte chunk c is at c ^ (line % 8): the 128-byte swizzle of
+// TMA and wgmma. Lines of 64 bytes (64 columns of 8 bits) have the 64-byte swizzle: c ^ (line / 2 %
+// 4).
 template <typename S>
 struct SmemPlan {
-  static constexpr unsigned kPanelBytesKv = S::kStepKeys * 128;
-  static constexpr unsigned kBytesKv = S::kPanels * kPanelBytesKv;
+  static constexpr unsigned kPanelBytesKv = S::kStepKeys * S::kLineBytes;
+  static constexpr unsigned kBytesKv = S::kKvPanels * kPanelBytesKv;
   // A stage has a tile of K and one of V. A latent tile is both: its first four panels, which the
   // first consumer frees, and the others, which the second one does.
-  enum : int { kFirstPanels = S::kLatent ? 4 : S::kPanels };
+  enum : int { kFirstPanels = S::kLatent ? 4 : S::kKvPanels };
   enum : unsigned {
     kFirstBytes = kFirstPanels * kPanelBytesKv,
     kSecondBytes = S::kLatent ? kBytesKv - kFirstBytes : kBytesKv,

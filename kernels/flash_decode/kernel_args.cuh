@@ -5,6 +5,7 @@
 #include "common/ptx_tma.cuh"
 #include "common/sink.cuh"
 #include "common/softcap.cuh"
+#include "flash_decode/kv_type.cuh"
 
 #ifndef FATUNE_PAGE_SIZE
 #define FATUNE_PAGE_SIZE 0
@@ -29,13 +30,14 @@ enum : int { kCluster = FATUNE_CLUSTER };
 enum : bool { kCanMerge = FATUNE_MERGE_SUMS };
 
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
-// step. In pages, they are (64 columns, keys of a page, panels, heads, pages); a box has keys of
-// one page, and all panels of a whole step, or one panel of a smaller page. Where a tile has the
-// layout of pages (tile_layout.cuh), they are (first columns of all heads, 8 keys, panels, groups
-// of 8 keys of a page, pages), and a box is a page of one head. Where V is columns of K, both are
-// K, and a box of "K" has the first four panels, one of "V" the others; in a cluster of two, two
-// and three panels. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64
-// columns of the rows of a tile, if that begins and ends with a query.
+// step. Of 8-bit elements, which are bytes to the maps, a panel has 128 columns, or all of 64. In
+// pages, they are (64 columns, keys of a page, panels, heads, pages); a box has keys of one page,
+// and all panels of a whole step, or one panel of a smaller page. Where a tile has the layout of
+// pages (tile_layout.cuh), they are (first columns of all heads, 8 keys, panels, groups of 8 keys
+// of a page, pages), and a box is a page of one head. Where V is columns of K, both are K, and a
+// box of "K" has the first four panels, one of "V" the others; in a cluster of two, two and three
+// panels. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64 columns of
+// the rows of a tile, if that begins and ends with a query.
 struct Work {
   const unsigned short* q;
   unsigned short* o;
@@ -82,6 +84,16 @@ struct Work {
   int pages_of_sequence;
   int k_head_stride;  // elements; 0 unless columns of the maps have the heads, as has v_head_stride
   int v_head_stride;
+#endif
+#if FATUNE_KV_DTYPE > 0
+  const float*
+      k_scales;  // an element of K is that of its tensor times the scale of its head or key
+  const float* v_scales;
+  int scale_head_stride;  // elements between scales of heads; 0: they have the same
+#endif
+#if FATUNE_KEY_SCALES
+  int scale_key_stride;          // between scales of keys; 0: those of a page have the same
+  long long scale_outer_stride;  // of sequences, or of pages
 #endif
 #if FATUNE_MERGE_SUMS
   int merges;  // 1: two blocks of a cluster have the parts of a tile of rows, and tile_items is 2

@@ -75,8 +75,9 @@ class PartPages {
           if (S::kLatent && panel == panels.count) {
             break;
           }
-          load_for_cluster<kPolicy>(to + panel * Plan::kPanelBytesKv + box * (kPageSize * 128),
-                                    panels.map, {0, row, panels.first + panel, head, page}, full);
+          load_for_cluster<kPolicy>(
+              to + panel * Plan::kPanelBytesKv + box * (kPageSize * S::kLineBytes), panels.map,
+              {0, row, panels.first + panel, head, page}, full);
         }
       }
     });
@@ -87,13 +88,13 @@ class PartPages {
   template <L2Policy kPolicy>
   __device__ __forceinline__ static void load_page(unsigned to, const TensorMap* map, int box,
                                                    int head, int page, unsigned full) {
-    load_for_cluster<kPolicy>(to + box * (kPageSize * 128 * S::kPanels), map, {head, 0, 0, 0, page},
-                              full);
+    load_for_cluster<kPolicy>(to + box * (kPageSize * S::kLineBytes * S::kKvPanels), map,
+                              {head, 0, 0, 0, page}, full);
   }
 
   static_assert(S::kStepKeys % kPageSize == 0 || kPageSize % S::kStepKeys == 0,
                 "a step has whole pages, or a page whole steps");
-  enum : int { kMostPanels = S::kLatent ? (kCluster == 1 ? 5 : 3) : S::kPanels };
+  enum : int { kMostPanels = S::kLatent ? (kCluster == 1 ? 5 : 3) : S::kKvPanels };
 
   Pages pages_;
 };

@@ -136,7 +136,7 @@ class Producer {
   // block of a cluster loads three.
   __device__ __forceinline__ PanelRange panels_of(int v) const {
     if constexpr (!S::kLatent) {
-      return {v == 0 ? map_k_ : map_v_, 0, S::kPanels};
+      return {v == 0 ? map_k_ : map_v_, 0, S::kKvPanels};
     } else if constexpr (kCluster == 1) {
       return {v == 0 ? map_k_ : map_v_, v * Plan::kFirstPanels, 4 + v};
     } else {

@@ -3,7 +3,8 @@
 //
 // Keys are the rows of the first product, S^T = K Q^T, and columns of V those of the second, O^T =
 // V^T P^T, so that the packed rows of Q, which are few, are the columns of both and are not padded
-// to 64. P goes through shared memory.
+// to 64. P goes through shared memory. How the products read K and V depends on their type
+// (short_products.cuh, converted_products.cuh); all else is the same.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_SHORT_CONSUMER_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_SHORT_CONSUMER_CUH
 
@@ -13,17 +14,28 @@
 #include "common/ptx_memory.cuh"
 #include "common/ptx_tma.cuh"
 #include "flash_decode/config.cuh"
+#include "flash_decode/converted_products.cuh"
 #include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/products.cuh"
 #include "flash_decode/row_sink.cuh"
+#include "flash_decode/scales.cuh"
 #include "flash_decode/seen_keys.cuh"
 #include "flash_decode/short_products.cuh"
 #include "flash_decode/sums.cuh"
 #include "flash_decode/values_end.cuh"
 
 inline constexpr unsigned kConsumerBarrier = 1;
+
+template <typename S, bool kIs8Bit = kKvIs8Bit>
+struct ProductsOf {
+  using Type = ShortProducts<S>;
+};
+template <typename S>
+struct ProductsOf<S, true> {
+  using Type = ConvertedProducts<S>;
+};
 
 // A thread's row r (0 <= r < kRefs) is row 8 * (r / 2) + 2 * (lane % 4) + r % 2 of the tile;
 // accumulator i of a product is of row 2 * (i / 4) + i % 2 of the thread, and of key or column of V
@@ -52,14 +64,17 @@ class ShortConsumer {
     const unsigned sQ = warp_uniform(smem_ + Plan::query(slot)) & kAligned1024;
     const int first = warp_uniform(part.step);
     const int end = warp_uniform(part.end);
+    Scales<S> scales(work_, part);
+    Products(smem_, lane_).begin(sQ);
     Ring<S::kStages> stage = ring_at<S::kStages>(warp_uniform(steps_));
 #pragma unroll 1
     for (int at = first; at < end; ++at) {
-      step(part, at, stage, sQ, sums);
+      step(part, at, stage, sQ, scales, sums);
       stage.advance();
     }
     steps_ += max(0, end - first);
     total(sums);
+    scales.scale_sums(sums);
     if constexpr (kSinks) {
       add_sinks(part, sums);
     }
@@ -72,7 +87,7 @@ class ShortConsumer {
 
  private:
   using Scores = ShortScores<S>;
-  using Products = ShortProducts<S>;
+  using Products = typename ProductsOf<S>::Type;
 
   __device__ __forceinline__ void clear(Sums& sums) const {
 #pragma unroll
@@ -90,10 +105,12 @@ class ShortConsumer {
   }
 
   __device__ __forceinline__ void step(const Part& part, int at, Ring<S::kStages> stage,
-                                       unsigned sQ, Sums& sums) {
+                                       unsigned sQ, Scales<S>& scales, Sums& sums) {
     const StepDump<S, Sums> dump(work_, part, at);
+    scales.begin_step(at);
     Scores s;
     Products(smem_, lane_).scores(s, sQ, stage);
+    scales.scale_scores(s);
     if (at + 1 == part.end) {
       clear_values_behind<S>(work_, part, smem_, stage);
     }
@@ -103,7 +120,7 @@ class ShortConsumer {
     }
     mask(s, part, at * S::kStepKeys);
     dump.scores(s);
-    bool outgrown = false;
+    bool outgrown = scales.has_outgrown();
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
       outgrown |= greatest(s, r) > sums.reference[r] + slack_;
@@ -111,14 +128,19 @@ class ShortConsumer {
     // After this barrier, all warps have finished the product before, which read P.
     if (named_barrier_any(kConsumerBarrier, S::kConsumers, outgrown)) {
       raise_references(s, sums);
+      if constexpr (kHasKeyScales) {
+        scales.raise_unit(max_of_warps(scales.greatest()), sums);
+      }
     }
     exponentiate(s, sums);
+    scales.scale_probabilities(s);
     store_probabilities(s);
     fence_async_proxy();
     named_barrier_wait(kConsumerBarrier, S::kConsumers);
     dump.softmax(sums, smem_ + Plan::kP, [&](Sums& of_row) { total(of_row); });
     Products(smem_, lane_).accumulate(sums, stage);
     dump.output(sums);
+    scales.end_step();
   }
 
   // Greatest score of the thread's row r among its keys.
@@ -178,6 +200,17 @@ class ShortConsumer {
     }
   }
 
+  // Greatest value of all threads.
+  __device__ __forceinline__ float max_of_warps(float value) const {
+    const float of_warp = max_of_lanes(value);
+    named_barrier_wait(kConsumerBarrier, S::kConsumers);  // statistics of rows have been read
+    if (lane_ == 0) {
+      statistics_[warp_] = of_warp;
+    }
+    named_barrier_wait(kConsumerBarrier, S::kConsumers);
+    return fmaxf(fmaxf(statistics_[0], statistics_[1]), fmaxf(statistics_[2], statistics_[3]));
+  }
+
   __device__ __forceinline__ void exponentiate(Scores& s, Sums& sums) const {
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
@@ -198,8 +231,8 @@ class ShortConsumer {
   __device__ __forceinline__ void store_probabilities(const Scores& s) const {
 #pragma unroll
     for (int m = 0; m < S::kKeyTiles; ++m) {
-      store_transposed<S>(smem_ + Plan::kP + m * Plan::kPanelBytesQ,
-                          [&](int i) { return s[m][i]; });
+      store_transposed<S, S::kProbabilitiesAreBf16>(smem_ + Plan::kP + m * Plan::kPanelBytesQ,
+                                                    [&](int i) { return s[m][i]; });
     }
   }
 

@@ -30,7 +30,8 @@ template <typename S>
 struct ShortSums {
   static constexpr int kPairs = S::kRefs / 2;
   static constexpr int kSquares = S::kPanels;
-  static constexpr bool kAdjacent = false;  // whether the columns of a square are neighbours
+  // Whether the columns of a square are neighbours, as those of converted_products.cuh.
+  static constexpr bool kAdjacent = kKvIs8Bit;
 
   float o[S::kPanels][S::kScores];  // as of `product`
   float reference[S::kRefs];        // raw scores, the same in all threads that have the row
@@ -70,10 +71,15 @@ struct ShortSums {
     const int first_row = static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
-      store_transposed<S>(tile + panel * SmemPlan<S>::kPanelBytesQ, [&](int i) {
+      const auto element = [&](int i) {
         const int r = i / 4 * 2 + i % 2;
         return 8 * (r / 2) + r % 2 + first_row < rows ? o[panel][i] * inverse[r] : 0.0f;
-      });
+      };
+      if constexpr (kAdjacent) {
+        store_neighbours<S>(tile + panel * SmemPlan<S>::kPanelBytesQ, element);
+      } else {
+        store_transposed<S, S::kIsBf16>(tile + panel * SmemPlan<S>::kPanelBytesQ, element);
+      }
     }
   }
 
@@ -85,8 +91,9 @@ struct ShortSums {
   __device__ __forceinline__ static Square square_at(int pair, int square, int thread) {
     const int lane = thread % 32;
     const int of_tile = 4 * pair + lane % 4;
-    const int column = 64 * square + thread / 32 * 16 + lane / 4;
-    return {of_tile, {2 * of_tile, 2 * of_tile + 1}, {column, column + 8}};
+    const int first = 64 * square + thread / 32 * 16;  // of the warp's
+    const int column = kAdjacent ? first + lane / 4 * 2 : first + lane / 4;
+    return {of_tile, {2 * of_tile, 2 * of_tile + 1}, {column, column + (kAdjacent ? 1 : 8)}};
   }
 };
 

@@ -32,10 +32,11 @@ __device__ __forceinline__ void clear_values_behind(const Work& work, const Part
   const unsigned values = smem + (S::kLatent ? Plan::key(at.index) : Plan::value(at.index));
   const int thread = static_cast<int>(S::kLatent ? threadIdx.x % kThreads : threadIdx.x);
 #pragma unroll 1
-  for (int panel = 0; panel < S::kHeadDimV / 64; ++panel) {
+  for (int panel = 0; panel < S::kHeadDimV * S::kKvBytes / S::kLineBytes; ++panel) {
 #pragma unroll 1
-    for (int line = max(keys, 0) * 8 + thread; line < S::kStepKeys * 8; line += kThreads) {
-      st_shared_16(values + panel * Layout::kPanelBytes + Layout::chunk_offset(line),
+    for (int chunk = max(keys, 0) * Layout::kChunks + thread;
+         chunk < S::kStepKeys * Layout::kChunks; chunk += kThreads) {
+      st_shared_16(values + panel * Layout::kPanelBytes + Layout::chunk_offset(chunk),
                    make_uint4(0, 0, 0, 0));
     }
   }
