@@ -3,6 +3,7 @@
 // headers with a static_assert for each of these facts.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
 #include <ranges>
 #include <string>
@@ -188,6 +189,24 @@ TEST(DeclaredStruct, WorkOfDecodingInPagesHasFurtherMembers) {
             "");
 }
 
+TEST(DeclaredStruct, WorkOfDecodingWithKeysOf8BitsHasTheirScales) {
+  const DeclaredFamily decode("flash_decode");
+  const Config config = parse_config(decode.family, kDecodeConfig);
+  Problem problem = kDeclaredProblem;
+  problem.kv_dtype = DType::e4m3;
+  for (const KvScales scales : {KvScales::head, KvScales::token}) {
+    problem.kv_scales = scales;
+    const std::string asserts = work_asserts(decode, config, problem);
+    EXPECT_THAT(asserts, HasSubstr("offsetof(Work, scale_head_stride)"));
+    EXPECT_EQ(decode.log_of(config, fmt::format("#define FATUNE_KV_DTYPE 24\n"
+                                                "#define FATUNE_KEY_SCALES {}\n"
+                                                "#include \"flash_decode/kernel_args.cuh\"\n",
+                                                scales == KvScales::token ? 1 : 0) +
+                                        asserts),
+              "");
+  }
+}
+
 TEST(DeclaredStruct, WorkOfLatentDecodingSaysWhetherSumsAreMerged) {
   const DeclaredFamily decode("flash_decode");
   const Config config =
@@ -304,8 +323,9 @@ std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::
       tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"), boxes, facts);
 }
 
-/// A sample of the valid configurations.
-std::vector<Config> shared_configs(const DeclaredFamily& of) {
+/// A sample of the valid configurations, on problems with K and V of this type; none: that of Q.
+std::vector<Config> shared_configs(const DeclaredFamily& of,
+                                   std::optional<DType> kv_dtype = std::nullopt) {
   constexpr std::size_t kCount = 200;
   std::vector<Config> configs;
   std::mt19937 random(1);
@@ -314,7 +334,8 @@ std::vector<Config> shared_configs(const DeclaredFamily& of) {
     for (const Parameter& parameter : of.family.parameters) {
       config.values.push_back(parameter.values[random() % parameter.values.size()]);
     }
-    const Problem problem = of.problem_of(config);
+    Problem problem = of.problem_of(config);
+    problem.kv_dtype = kv_dtype.value_or(problem.dtype);
     if (!check_valid(of.family, config, &problem, &of.limits)) {
       configs.push_back(config);
     }
@@ -333,8 +354,10 @@ TEST(DeclaredSharedMemory, IsTheKernels) {
 }
 
 /// Asserts the facts of one configuration of flash_decode, in a namespace of its own.
-std::string decode_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
-  const Problem problem = of.problem_of(config);
+std::string decode_asserts(const DeclaredFamily& of, const Config& config, std::size_t index,
+                           std::optional<DType> kv_dtype = std::nullopt) {
+  Problem problem = of.problem_of(config);
+  problem.kv_dtype = kv_dtype.value_or(problem.dtype);
   const auto tensors = shared_tensors({of.family, config, problem, of.limits});
   const auto quantity = [&](const char* name) {
     return find_quantity({of.family, config, problem, of.limits}, name).value();
@@ -361,6 +384,16 @@ TEST(DeclaredSharedMemory, OfDecodingIsTheKernels) {
   std::string code = "#include \"flash_decode/config.cuh\"\n";
   for (std::size_t i = 0; i < configs.size(); ++i) {
     code += decode_asserts(decode, configs[i], i);
+  }
+  EXPECT_EQ(decode.log_of(configs.front(), code), "");
+}
+
+TEST(DeclaredSharedMemory, OfDecodingWithKeysOf8BitsIsTheKernels) {
+  const DeclaredFamily decode("flash_decode");
+  const std::vector<Config> configs = shared_configs(decode, DType::e4m3);
+  std::string code = "#define FATUNE_KV_DTYPE 24\n#include \"flash_decode/config.cuh\"\n";
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    code += decode_asserts(decode, configs[i], i, DType::e4m3);
   }
   EXPECT_EQ(decode.log_of(configs.front(), code), "");
 }
