@@ -18,17 +18,21 @@ namespace fatune {
 
 class JsonNode;
 
-/// The facts that a value needs: nothing (parameters alone), a problem, a device.
+/// The facts that a value needs: nothing (parameters alone), a problem, a device, or of the problem
+/// no more than the type of K and V, which is known when configurations are planned.
 struct Needs {
   bool problem = false;
   bool device = false;
+  bool kv_dtype = false;
 
   [[nodiscard]] bool within(Needs known) const {
-    return (!problem || known.problem) && (!device || known.device);
+    return (!problem || known.problem) && (!device || known.device) &&
+           (!kv_dtype || known.kv_dtype || known.problem);
   }
   void add(Needs more) {
     problem = problem || more.problem;
     device = device || more.device;
+    kv_dtype = kv_dtype || more.kv_dtype;
   }
   bool operator==(const Needs&) const = default;
 };

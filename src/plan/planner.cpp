@@ -94,19 +94,20 @@ std::optional<Invalid> check_told(const Family& family, const Problem& problem) 
 /// first, because no expression is meant for them. Then come the space's rules, then the family's
 /// validity rules.
 std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& rules,
-                            const Config& config) {
+                            const Config& config, DType kv_dtype) {
   if (auto invalid = check_understood(family, config)) {
     return invalid;
   }
-  if (auto pruned = prune(family, rules, make_scope(family, config, nullptr, nullptr), {})) {
+  const std::vector<double> scope = make_scope(family, config, nullptr, nullptr, kv_dtype);
+  if (auto pruned = prune(family, rules, scope, kKnownInPlan)) {
     return pruned;
   }
-  return check_valid(family, config);
+  return check_valid(family, config, nullptr, nullptr, kv_dtype);
 }
 
 bool has_waiting_rule(const SpacePart& part) {
-  return std::ranges::any_of(part.rules,
-                             [](const SpaceRule& rule) { return !rule.needs().within({}); });
+  return std::ranges::any_of(
+      part.rules, [](const SpaceRule& rule) { return !rule.needs().within(kKnownInPlan); });
 }
 
 bool is_among_first(const std::vector<SpacePart>& parts, std::size_t count, const Config& config) {
@@ -120,8 +121,12 @@ using DropKey = std::pair<std::vector<ParamValue>, std::string>;
 /// Divides the configurations of a space into those that are kept and those that are dropped.
 class Planning {
  public:
-  Planning(const Family& family, std::vector<SpacePart> parts, std::size_t most)
-      : family_(family), parts_(std::move(parts)), kept_(most), dropped_(most) {}
+  Planning(const Family& family, std::vector<SpacePart> parts, DType kv_dtype, std::size_t most)
+      : family_(family),
+        parts_(std::move(parts)),
+        kv_dtype_(kv_dtype),
+        kept_(most),
+        dropped_(most) {}
 
   Plan make() {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -137,9 +142,10 @@ class Planning {
  private:
   /// `first`: the index of the first part that has the configuration.
   void sort_in(const Config& config, std::size_t first) {
-    std::optional<Outcome> outcome = drop(family_, parts_[first].rules, config);
+    std::optional<Outcome> outcome = drop(family_, parts_[first].rules, config, kv_dtype_);
     for (std::size_t i = first + 1; outcome && i < parts_.size(); ++i) {
-      if (parts_[i].configs.contains(config) && !drop(family_, parts_[i].rules, config)) {
+      if (parts_[i].configs.contains(config) &&
+          !drop(family_, parts_[i].rules, config, kv_dtype_)) {
         outcome.reset();
       }
     }
@@ -197,6 +203,7 @@ class Planning {
 
   const Family& family_;
   std::vector<SpacePart> parts_;
+  DType kv_dtype_;
   Reservoir<Config> kept_;
   Reservoir<DroppedConfig> dropped_;
   std::map<DropKey, DropCount> besides_;
@@ -205,7 +212,8 @@ class Planning {
 }  // namespace
 
 std::optional<Invalid> check_valid(const Family& family, const Config& config,
-                                   const Problem* problem, const DeviceLimits* limits) {
+                                   const Problem* problem, const DeviceLimits* limits,
+                                   std::optional<DType> kv_dtype) {
   if (config.family != family.name || config.values.size() != family.parameters.size()) {
     return Invalid{"other-family", fmt::format("it is a configuration of '{}', not of '{}'",
                                                config.family, family.name)};
@@ -221,8 +229,9 @@ std::optional<Invalid> check_valid(const Family& family, const Config& config,
       return invalid;
     }
   }
-  const std::vector<double> scope = make_scope(family, config, problem, limits);
-  const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
+  const std::vector<double> scope = make_scope(family, config, problem, limits, kv_dtype);
+  const Needs known{
+      .problem = problem != nullptr, .device = limits != nullptr, .kv_dtype = kv_dtype.has_value()};
   for (const ValidityRule& rule : family.validity) {
     const bool can_tell = rule.must_hold.needs().within(known) && rule.reason.needs().within(known);
     if (can_tell && !rule.must_hold.holds(scope)) {
@@ -238,7 +247,7 @@ Plan make_plan(const Family& family, const Space& space, const Binding& binding,
                          [&](const SpacePart& part) {
                            return SpacePart{bind_all(family, part.configs, binding), part.rules};
                          }),
-                  most)
+                  binding.kv_dtype, most)
       .make();
 }
 
@@ -249,7 +258,7 @@ std::optional<Pruned> prune_on(const ConfigCase& of, const Plan& plan) {
   const std::vector<double> scope = make_scope(of);
   std::optional<Pruned> pruned;
   for (const SpacePart& part : plan.waiting) {
-    if (!part.configs.contains(of.config) || prune(of.family, part.rules, scope, {})) {
+    if (!part.configs.contains(of.config) || prune(of.family, part.rules, scope, kKnownInPlan)) {
       continue;
     }
     pruned = prune(of.family, part.rules, scope, {.problem = true, .device = true});

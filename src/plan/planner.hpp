@@ -23,6 +23,7 @@ namespace fatune {
 struct Binding {
   std::vector<DType> dtypes;
   std::vector<std::int64_t> d_heads;
+  DType kv_dtype = DType::fp16;  ///< of K and V: of 8 bits, or any of 16
 };
 
 struct DroppedConfig {
@@ -44,7 +45,7 @@ struct Plan {
   std::vector<Config> kept;
   std::vector<DroppedConfig> dropped;
   /// The parts of the space, restricted to the requested values. Empty if none of their rules needs
-  /// a problem or a device.
+  /// more of a problem than the type of K and V, or a device.
   std::vector<SpacePart> waiting{};
   /// For spaces that would not fit into memory, both lists are random samples of kMostPlanned, and
   /// these members count the others.
@@ -54,13 +55,15 @@ struct Plan {
 
 inline constexpr std::size_t kMostPlanned = std::size_t{1} << 18;
 
-/// Applies the space's rules that need only parameters (the outcome names the first that matches),
-/// then the family's validity rules. `most`: the greatest size of each list.
+/// Applies the space's rules that need only parameters and the type of K and V (the outcome names
+/// the first that matches), then the family's validity rules of that kind. `most`: the greatest
+/// size of each list.
 [[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {},
                              std::size_t most = kMostPlanned);
 
 /// Applies the rules that need a problem or a device to a kept configuration. Returns Pruned if
-/// each part that keeps the configuration has a rule that matches.
+/// each part that keeps the configuration has a rule that matches. The problem has K and V of the
+/// type that the plan was made for.
 [[nodiscard]] std::optional<Pruned> prune_on(const ConfigCase& of, const Plan& plan);
 
 /// Invalid::rule for a value that the kernel does not understand.
@@ -72,10 +75,14 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
 
 /// Returns why the family cannot build the configuration; nothing if it can. Checks that the kernel
 /// understands the values, that bound parameters equal the problem's values, and the validity rules
-/// that need no more than is given.
+/// that need no more than is given. kv_dtype: of K and V, where there is no problem
 [[nodiscard]] std::optional<Invalid> check_valid(const Family& family, const Config& config,
                                                  const Problem* problem = nullptr,
-                                                 const DeviceLimits* limits = nullptr);
+                                                 const DeviceLimits* limits = nullptr,
+                                                 std::optional<DType> kv_dtype = std::nullopt);
+
+/// What is known when configurations are planned.
+inline constexpr Needs kKnownInPlan{.kv_dtype = true};
 
 /// Returns the limit of the device that the configuration exceeds, with the figures: architecture,
 /// threads, shared memory. Does the same where a grid or an argument of the kernel cannot be as

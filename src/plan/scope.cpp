@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,8 @@
 
 namespace fatune {
 namespace {
+
+constexpr std::string_view kKvDTypeSymbol = "kv_dtype";
 
 /// Calls use_number(name, value) for every symbol of a problem.
 template <typename Use>
@@ -57,7 +60,8 @@ void add_environment_symbols(SymbolTable& symbols) {
     // If these are parameters, the configuration gives their values.
     const bool may_be_parameter = name == kDTypeSymbol || name == "d_head" || name == "d_head_v";
     if (!may_be_parameter || !symbols.find(name)) {
-      symbols.add(name, {.problem = true});
+      const bool is_kv_dtype = name == kKvDTypeSymbol;
+      symbols.add(name, {.problem = !is_kv_dtype, .kv_dtype = is_kv_dtype});
     }
   });
   for_each_device_symbol(
@@ -81,7 +85,7 @@ void add_occupancy_symbol(SymbolTable& symbols) {
 }
 
 std::vector<double> make_scope(const Family& family, const Config& config, const Problem* problem,
-                               const DeviceLimits* limits) {
+                               const DeviceLimits* limits, std::optional<DType> kv_dtype) {
   std::vector<double> scope(family.symbols.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     scope[i] = static_cast<double>(config.values.at(i));
@@ -95,11 +99,14 @@ std::vector<double> make_scope(const Family& family, const Config& config, const
   };
   if (problem != nullptr) {
     for_each_problem_symbol(*problem, fill);
+  } else if (kv_dtype) {
+    fill(std::string(kKvDTypeSymbol), static_cast<double>(*kv_dtype));
   }
   if (limits != nullptr) {
     for_each_device_symbol(*limits, fill);
   }
-  const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
+  const Needs known{
+      .problem = problem != nullptr, .device = limits != nullptr, .kv_dtype = kv_dtype.has_value()};
   for (const Derived& derived : family.derived) {
     if (derived.value.needs().within(known)) {
       scope[derived.symbol] = derived.value.number(scope);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,12 @@ inline constexpr const char* kResidentBlocks = "resident_blocks_per_sm";
 void add_occupancy_symbol(SymbolTable& symbols);
 
 /// Values of all the family's symbols for one configuration. A value that needs a problem or device
-/// that is not given (null) is NaN; Expression::needs tells which ones do. Throws Error(bad_file)
-/// if a derived quantity is not finite. Precondition: the configuration is of this family and has
-/// all its values.
+/// that is not given (null) is NaN; Expression::needs tells which ones do. `kv_dtype` is the type
+/// of K and V where there is no problem. Throws Error(bad_file) if a derived quantity is not
+/// finite. Precondition: the configuration is of this family and has all its values.
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
-                                             const Problem* problem, const DeviceLimits* limits);
+                                             const Problem* problem, const DeviceLimits* limits,
+                                             std::optional<DType> kv_dtype = std::nullopt);
 [[nodiscard]] inline std::vector<double> make_scope(const ConfigCase& of) {
   return make_scope(of.family, of.config, &of.problem, &of.limits);
 }

@@ -57,7 +57,7 @@ std::vector<RuleCount> all_rules(const Space& space, bool problem_known) {
   std::vector<RuleCount> counts;
   for (const SpacePart& part : space.parts) {
     for (const SpaceRule& rule : part.rules) {
-      count_of(rule.id, counts).waits = !problem_known && !rule.needs().within({});
+      count_of(rule.id, counts).waits = !problem_known && !rule.needs().within(kKnownInPlan);
     }
   }
   return counts;

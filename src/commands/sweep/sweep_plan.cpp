@@ -195,7 +195,7 @@ std::set<std::string> families_for(const Problem& problem, FamilySet families, b
   return names;
 }
 
-/// The families' plans by dtype and head dimension, made when they are first needed.
+/// The families' plans by types and head dimension, made when they are first needed.
 class BoundPlans {
  public:
   BoundPlans(const FamilySet& families, const FamilySpaces& spaces, std::vector<std::string>& notes)
@@ -226,7 +226,8 @@ class BoundPlans {
 
  private:
   const FamilyPlan& of(const ProblemOptions& problem, const Family& family) {
-    FamilyPlan& known = plans_[{family.name, problem.dtypes.front(), problem.d_heads.front()}];
+    FamilyPlan& known = plans_[{family.name, problem.dtypes.front(), problem.d_heads.front(),
+                                binding_of(problem).kv_dtype}];
     if (known.plan == nullptr) {
       known = plan_family(family, spaces_.at(family.name), problem, notes_);
     }
@@ -236,7 +237,7 @@ class BoundPlans {
   const FamilySet& families_;
   const FamilySpaces& spaces_;
   std::vector<std::string>& notes_;
-  std::map<std::tuple<std::string, DType, std::int64_t>, FamilyPlan> plans_;
+  std::map<std::tuple<std::string, DType, std::int64_t, DType>, FamilyPlan> plans_;
 };
 
 /// Each problem has the configurations of the families that are for it.

@@ -32,7 +32,9 @@ std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spa
   options.d_heads = {problem.d_head};
   std::vector<Config> configs;
   for (const Family& family : families.all()) {
-    const Plan plan = make_plan(family, spaces.at(family.name), binding_of(options));
+    Binding binding = binding_of(options);
+    binding.kv_dtype = problem.kv_dtype;
+    const Plan plan = make_plan(family, spaces.at(family.name), binding);
     configs.insert(configs.end(), plan.kept.begin(), plan.kept.end());
   }
   append_new(configs, winner);

@@ -282,7 +282,14 @@ bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
          std::ranges::all_of(options.details, has);
 }
 
-Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
+Binding binding_of(const ProblemOptions& options) {
+  Problem problem;
+  const ProblemDetail& kv_dtype = find_detail("kv_dtype");
+  if (const auto named = options.details.find(&kv_dtype); named != options.details.end()) {
+    set_detail(kv_dtype, problem, named->second);
+  }
+  return {options.dtypes, options.d_heads, problem.kv_dtype};
+}
 
 std::optional<std::int64_t> packed_seq_len(const ProblemOptions& options) {
   const std::string lengths = lengths_in(options, "seq_lens");
