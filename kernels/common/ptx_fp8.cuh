@@ -1,7 +1,10 @@
-// Conversions of two 8-bit elements: one thin function per instruction, without cuda_fp8.h. They
-// need compute capability 8.9. source: PTX ISA, "Data Movement and Conversion Instructions: cvt"
+// Conversions of 8-bit elements, without cuda_fp8.h: one thin function per instruction, and what
+// four elements of a word become. They need compute capability 8.9. source: PTX ISA, "Data Movement
+// and Conversion Instructions: cvt"
 #ifndef FATUNE_KERNELS_COMMON_PTX_FP8_CUH
 #define FATUNE_KERNELS_COMMON_PTX_FP8_CUH
+
+#include "common/ptx_convert.cuh"
 
 // Two nearest elements of 8 bits, ties to even, `low` in the lower byte; the greatest ones in place
 // of what is beyond them.
@@ -26,6 +29,68 @@ __device__ __forceinline__ unsigned cvt_f16x2(unsigned short pair) {
     asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(pair));
   }
   return halves;
+}
+
+// Two pairs of 16-bit elements.
+struct TwoPairs {
+  unsigned first, second;
+};
+
+// Elements 0 and 1 of four, and 2 and 3, as fp16. That the upper half is a register of its own lets
+// the conversion read it where it is, instead of a shifted copy.
+template <bool kIsE4m3>
+__device__ __forceinline__ TwoPairs cvt_halves_of_four(unsigned four) {
+  TwoPairs halves;
+  if constexpr (kIsE4m3) {
+    asm("{\n\t.reg .b16 low, high;\n\tmov.b32 {low, high}, %2;\n\t"
+        "cvt.rn.f16x2.e4m3x2 %0, low;\n\tcvt.rn.f16x2.e4m3x2 %1, high;\n\t}"
+        : "=r"(halves.first), "=r"(halves.second)
+        : "r"(four));
+  } else {
+    asm("{\n\t.reg .b16 low, high;\n\tmov.b32 {low, high}, %2;\n\t"
+        "cvt.rn.f16x2.e5m2x2 %0, low;\n\tcvt.rn.f16x2.e5m2x2 %1, high;\n\t}"
+        : "=r"(halves.first), "=r"(halves.second)
+        : "r"(four));
+  }
+  return halves;
+}
+
+// Bytes of a (0 to 3) and b (4 to 7), chosen by the hexadecimal digits of `digits`, the lowest
+// first.
+__device__ __forceinline__ unsigned prmt(unsigned a, unsigned b, unsigned digits) {
+  unsigned bytes;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(digits));
+  return bytes;
+}
+
+// The halves as fp32, of which a bf16 is the upper half.
+__device__ __forceinline__ unsigned low_half_f32(unsigned halves) {
+  return __float_as_uint(cvt_f32<false>(static_cast<unsigned short>(halves)));
+}
+__device__ __forceinline__ unsigned high_half_f32(unsigned halves) {
+  return __float_as_uint(cvt_f32<false>(static_cast<unsigned short>(halves >> 16)));
+}
+
+// Elements 0 and 1 of four, and 2 and 3.
+template <bool kIsBf16, bool kIsE4m3>
+__device__ __forceinline__ TwoPairs neighbours(unsigned four) {
+  const TwoPairs halves = cvt_halves_of_four<kIsE4m3>(four);
+  if constexpr (kIsBf16) {
+    return {prmt(low_half_f32(halves.first), high_half_f32(halves.first), 0x7632),
+            prmt(low_half_f32(halves.second), high_half_f32(halves.second), 0x7632)};
+  } else {
+    return halves;
+  }
+}
+
+// Elements 0 and 2 of four, and 1 and 3, as fp16. An e5m2 is the upper byte of one.
+template <bool kIsE4m3>
+__device__ __forceinline__ TwoPairs alternates(unsigned four) {
+  if constexpr (kIsE4m3) {
+    return cvt_halves_of_four<true>(prmt(four, 0, 0x3120));
+  } else {
+    return {prmt(four, 0, 0x2404), prmt(four, 0, 0x3414)};
+  }
 }
 
 #endif

@@ -4,7 +4,7 @@
 #define FATUNE_KERNELS_FLASH_DECODE_CONVERTED_PRODUCTS_CUH
 
 #include "common/ptx_barrier.cuh"
-#include "common/ptx_float8.cuh"
+#include "common/ptx_fp8.cuh"
 #include "common/ptx_memory.cuh"
 #include "common/ptx_mma.cuh"
 #include "common/ptx_tma.cuh"

@@ -248,7 +248,7 @@ MISTAKES_EIGHT_BITS = [
           "wrong_result", "values mismatch"),
     eight("scale of K after the cap", "short_consumer.cuh", "    scales.scale_scores(s);\n" + TAILS + CAPS, TAILS + CAPS + "    scales.scale_scores(s);\n",
           "wrong_result", "values mismatch", shape=SOFTCAP, right_on={}),
-    eight("columns of V exchanged", "../common/ptx_float8.cuh", "prmt(four, 0, 0x3120)", "prmt(four, 0, 0x2031)",
+    eight("columns of V exchanged", "../common/ptx_fp8.cuh", "prmt(four, 0, 0x3120)", "prmt(four, 0, 0x2031)",
           "wrong_result", "values mismatch"),
     eight("columns of Q not in the order of K's", "converted_products.cuh", "make_uint4(low.x, low.z, high.x, high.z)", "low",
           "wrong_result", "values mismatch"),

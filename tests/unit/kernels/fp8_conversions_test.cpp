@@ -33,7 +33,7 @@ using Converted = std::array<std::uint32_t, 4>;
 
 // Byte i of thread t's word is code t + i.
 constexpr const char* kKernel = R"(
-#include "common/ptx_float8.cuh"
+#include "common/ptx_fp8.cuh"
 extern "C" __global__ void convert(uint4* to) {
   const unsigned t = threadIdx.x;
   const unsigned word = (t & 255) | (t + 1 & 255) << 8 | (t + 2 & 255) << 16 | (t + 3 & 255) << 24;
@@ -68,7 +68,7 @@ class Float8Conversions : public testing::TestWithParam<Types> {
   static CompileRequest request() {
     auto sources = std::make_shared<SourceBundle>();
     sources->main = {"convert.cu", kKernel};
-    for (const char* header : {"common/ptx_float8.cuh", "common/ptx_convert.cuh"}) {
+    for (const char* header : {"common/ptx_fp8.cuh", "common/ptx_convert.cuh"}) {
       sources->headers.push_back(read_kernel_file(header));
     }
     CompileRequest request;
