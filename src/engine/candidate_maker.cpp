@@ -134,8 +134,8 @@ RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const Problem
   }
   if (best != nullptr && !report.ranking.empty()) {
     audit.best_config = best->short_form;
-    const double winner_us = ranked_us(report.ranking.front().outcome);
-    audit.gain_percent = 100.0 * (winner_us / ranked_us(best->outcome) - 1.0);
+    const auto [winner_us, best_us] = compared_us(report.ranking.front().outcome, best->outcome);
+    audit.gain_percent = 100.0 * (winner_us / best_us - 1.0);
   }
   return audit;
 }

@@ -52,14 +52,14 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
 
 struct ClockLimit {
   std::uint32_t bit;
-  const char* name;
+  std::string_view name;
   bool throttles;
 };
 
 // source: nvml.h, nvmlClocksEventReason*
 constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
                                        {0x002, "applications_clocks_setting", false},
-                                       {0x004, "sw_power_cap", false},
+                                       {0x004, kPowerCapName, false},
                                        {0x008, "hw_slowdown", true},
                                        {0x010, "sync_boost", true},
                                        {0x020, "sw_thermal_slowdown", true},

@@ -175,6 +175,9 @@ FATUNE_DESCRIBED(
 /// applications' clocks setting, the display clock and the (software) power cap.
 [[nodiscard]] bool is_throttled(const GpuReading& reading);
 
+/// NVML's name of the (software) power cap.
+inline constexpr std::string_view kPowerCapName = "sw_power_cap";
+
 /// NVML's names in the order of their bits: "sw_power_cap", "hw_slowdown", ... Unknown bits are
 /// "0x200" and so on.
 [[nodiscard]] std::vector<std::string> clock_limit_names(std::uint32_t clock_limits);

@@ -32,6 +32,7 @@ struct MeasurePolicy {
   double confidence = 0.95;
   std::uint64_t seed = 1;
   bool parts = false;
+  double sustain_s = 0.0;
 };
 FATUNE_DESCRIBED(
     MeasurePolicy,
@@ -51,7 +52,10 @@ FATUNE_DESCRIBED(
     (seed, "seed of the random inputs"),
     (parts,
      "whether early rounds of a race measured only a part of the problem if a launch takes long "
-     "(docs/racing.md)"))
+     "(docs/racing.md)"),
+    (sustain_s, kOrNull,
+     "seconds of launches of each turn of a sustained final (docs/racing.md); null: there are no "
+     "sustained finals"))
 
 /// Selects the configurations of a problem that are tried (docs/search.md).
 enum class SearchKind {

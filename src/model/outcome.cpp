@@ -61,7 +61,8 @@ void check_timing(const Timing& timing) {
            {"min_us", timing.min_us},
            {"max_us", timing.max_us},
            {"median_low_us", timing.median_low_us},
-           {"median_high_us", timing.median_high_us}}) {
+           {"median_high_us", timing.median_high_us},
+           {"sustained_us", timing.sustained_us}}) {
     if (us != 0.0 && !std::isinf(us)) {
       check_kernel_time(us, name);
     }
@@ -123,6 +124,15 @@ double ranked_us(const Outcome& outcome) {
     return estimated->estimate_us;
   }
   throw std::logic_error("ranked_us: the outcome has no time");
+}
+
+std::pair<double, double> compared_us(const Outcome& a, const Outcome& b) {
+  const auto* const one = std::get_if<Measured>(&a);
+  const auto* const other = std::get_if<Measured>(&b);
+  const bool sustained = one != nullptr && other != nullptr && one->timing.sustained_us > 0.0 &&
+                         other->timing.sustained_us > 0.0;
+  return sustained ? std::pair(one->timing.sustained_us, other->timing.sustained_us)
+                   : std::pair(ranked_us(a), ranked_us(b));
 }
 
 const ErrorStats& tightest_input(const std::vector<ErrorStats>& inputs) {

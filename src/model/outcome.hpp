@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -105,6 +106,8 @@ struct Timing {
   std::string stopped_because;  ///< "fixed count", ...
   std::vector<std::string> warnings;
   double part_share = 0.0;
+  double sustained_us = 0.0;
+  double sustained_sm_mhz = 0.0;
 };
 FATUNE_DESCRIBED(
     Timing,
@@ -129,7 +132,13 @@ FATUNE_DESCRIBED(
     (warnings, "reasons to doubt the samples"),
     (part_share, kOrNull,
      "fraction of the problem that was timed before the configuration was eliminated, with times "
-     "scaled to the whole; null: the whole problem was timed (docs/racing.md)"))
+     "scaled to the whole; null: the whole problem was timed (docs/racing.md)"),
+    (sustained_us, kOrNull,
+     "time of a launch in microseconds while the configuration ran alone, in a sustained final, "
+     "which ranks it; null: it was in none (docs/racing.md)"),
+    (sustained_sm_mhz, kOrNull,
+     "median SM clock in MHz meanwhile; null: it was in no sustained final, or the clock is not "
+     "known"))
 
 // One alternative per way a configuration can end. Each is a result, never an exception.
 struct Pruned {
@@ -294,6 +303,9 @@ enum class OutcomeKind {
 [[nodiscard]] bool is_ranked(const Outcome& outcome);  ///< Measured or Estimated
 /// The time that ranks the outcome: the median, or the estimate. Precondition: is_ranked.
 [[nodiscard]] double ranked_us(const Outcome& outcome);
+/// The times in microseconds by which two outcomes are compared: their sustained times if both have
+/// one, else ranked_us. Precondition: both are is_ranked.
+[[nodiscard]] std::pair<double, double> compared_us(const Outcome& a, const Outcome& b);
 
 /// The input on which O came closest to its limit, or furthest beyond it. Precondition: `inputs` is
 /// not empty.

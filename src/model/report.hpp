@@ -149,6 +149,7 @@ struct MeasuringSummary {
   int part_rounds = 0;
   double part_share = 0.0;
   double at_sm_mhz = 0.0;
+  std::string not_sustained_because{};
 };
 FATUNE_DESCRIBED(
     MeasuringSummary,
@@ -171,7 +172,10 @@ FATUNE_DESCRIBED(
      "whole "
      "problem"),
     (at_sm_mhz, kOrNull,
-     "SM clock in MHz that the times are scaled to; null: the times are as measured"))
+     "SM clock in MHz that the times are scaled to; null: the times are as measured"),
+    (not_sustained_because, kOrNull,
+     "why the problem has no sustained final (docs/racing.md); null: it has one, or none was "
+     "wanted"))
 
 /// The readings of the GPU's management library (NVML) while the samples were taken.
 struct GpuConditions {

@@ -109,6 +109,9 @@ Fields<ResultRow> timing_fields() {
       {"median_high_us", "high", decimals(1, kForPrograms), timing<&Timing::median_high_us>},
       {"samples", "n", kRankingOnly, timing_or_none<&Timing::sample_count>},
       {"part_share", "part", decimals(2, kInRanking), timing_or_none<&Timing::part_share>},
+      {"sustained_us", "sustained", decimals(1, kInRanking), timing_or_none<&Timing::sustained_us>},
+      {"sustained_sm_mhz", "MHz", decimals(0, kInRanking),
+       timing_or_none<&Timing::sustained_sm_mhz>},
       {"relative_percent", "rel %", decimals(1, kInRanking),
        [](auto& r) {
          return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);

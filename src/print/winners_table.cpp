@@ -208,8 +208,8 @@ OptionalNumber lead_percent(const ProblemOfRun& of) {
   if (of.problem.ranking.size() < 2) {
     return std::nullopt;
   }
-  const double first_us = ranked_us(of.problem.ranking[0].outcome);
-  const double second_us = ranked_us(of.problem.ranking[1].outcome);
+  const auto [first_us, second_us] =
+      compared_us(of.problem.ranking[0].outcome, of.problem.ranking[1].outcome);
   return first_us > 0.0 ? OptionalNumber(100.0 * (std::max(1.0, second_us / first_us) - 1.0))
                         : std::nullopt;
 }

@@ -89,6 +89,8 @@ void check_policy(const RacePolicy& policy) {
   require(policy.most_finalists_after_part >= policy.most_finalists,
           "most_finalists_after_part must be at least most_finalists");
   require(policy.part_margin >= 0.0, "part_margin must not be negative");
+  require(policy.sustain_s >= 0.0 && std::isfinite(policy.sustain_s),
+          "sustain_s must not be negative");
   require(policy.most_part_samples >= policy.least_part_samples,
           "most_part_samples must be at least least_part_samples");
   require(policy.most_rounds >= 1 && policy.most_finalists >= 1 && policy.least_final_rounds >= 1 &&

@@ -124,6 +124,11 @@ struct RacePolicy {
   int least_part_samples = 4;        ///< least_race_samples on the part
   int most_part_samples = 8;         ///< samples of each contender before the race leaves the part
   double finals_budget_share = 0.3;  ///< the share of budget_s kept back for the finals
+  /// Seconds of launches of each turn of a sustained final (sustained_final.hpp); 0: there is none.
+  double sustain_s = 0.0;
+  double sustained_margin = 0.06;  ///< finalists are at most this much slower than the winner
+  int most_sustained = 24;         ///< finalists, the winner included
+  int most_sustained_twice = 6;    ///< finalists that are in the second round
 };
 
 /// Throws std::invalid_argument, which names the member, if a member is out of its range.

@@ -80,10 +80,9 @@ void renumber_groups(std::vector<Result>& results) {
 void fill_relative(std::vector<Result>& results, const std::optional<Config>& baseline) {
   const auto chosen = std::ranges::find_if(
       results, [&](const Result& result) { return baseline && result.config == *baseline; });
-  const double reference_us =
-      ranked_us((chosen == results.end() ? results.front() : *chosen).outcome);
+  const Outcome& reference = (chosen == results.end() ? results.front() : *chosen).outcome;
   for (Result& result : results) {
-    const double time_us = ranked_us(result.outcome);
+    const auto [reference_us, time_us] = compared_us(reference, result.outcome);
     const bool usable = is_usable(time_us) && is_usable(reference_us);
     result.relative_percent = usable ? 100.0 * reference_us / time_us : 0.0;
   }
@@ -132,8 +131,8 @@ void judge_timed(const Result& ours, const Result& theirs, double tolerance_perc
 }
 
 double slowdown(const Result& slower, const Result& faster) {
-  const double faster_us = ranked_us(faster.outcome);
-  return faster_us > 0.0 ? std::max(1.0, ranked_us(slower.outcome) / faster_us) : 1.0;
+  const auto [slower_us, faster_us] = compared_us(slower.outcome, faster.outcome);
+  return faster_us > 0.0 ? std::max(1.0, slower_us / faster_us) : 1.0;
 }
 
 /// The results of one configuration on the problems on which it is ranked.

@@ -59,8 +59,7 @@ std::string lead_text(const ProblemReport& problem) {
   if (problem.ranking.size() < 2) {
     return {};
   }
-  const double first = ranked_us(problem.ranking[0].outcome);
-  const double second = ranked_us(problem.ranking[1].outcome);
+  const auto [first, second] = compared_us(problem.ranking[0].outcome, problem.ranking[1].outcome);
   const bool tied = problem.ranking[0].tie_group == problem.ranking[1].tie_group;
   return fmt::format("; the runner-up is {:.1f} % slower{}", 100.0 * (second / first - 1.0),
                      tied ? ", which is not a difference beyond doubt" : "");

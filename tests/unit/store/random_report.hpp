@@ -113,6 +113,7 @@ class RandomReport {
     timing.mean_us = timing.min_us = timing.max_us = 0.1;
     timing.median_low_us = 0.0;
     timing.median_high_us = std::numeric_limits<double>::infinity();
+    timing.sustained_us = 1e5 / 3.0;
     std::ranges::fill(timing.samples_us, 1e7 / 3.0);
   }
   void fill(Estimated& estimated) {
