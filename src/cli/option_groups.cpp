@@ -182,6 +182,8 @@ bool read_parts(const std::string& text) {
 void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& policy,
                           Strategy otherwise) {
   constexpr double kMostSeconds = 1e9;
+  constexpr double kLeastTurnSeconds = 0.1;
+  constexpr double kMostTurnSeconds = 600.0;
   constexpr double kPercent = 100.0;
   add_value(
       app, "--strategy", "race|exhaustive",
@@ -205,6 +207,11 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
   add_value(app, "--parts", "auto|off",
             "race on a part of the problem first when a launch is long (default: auto)",
             given.parts, read_parts);
+  add_number(
+      app, "--sustain", "SECONDS",
+      "at the power cap, let each of the fastest run alone for so long, in turns, and rank them by "
+      "these times (default: off)",
+      kLeastTurnSeconds, kMostTurnSeconds, policy.sustain_s);
   add_number(app, "--confidence", "PERCENT", "confidence of the reported intervals (default: 95)",
              50.0, 99.9, policy.confidence, kPercent);
 }
@@ -235,9 +242,9 @@ void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
 /// Returns the names of the given options that only a run which times something heeds.
 std::vector<std::string> given_for_times(const CLI::App& app) {
   constexpr std::array kForTimes{
-      "--strategy",   "--repeats", "--warmup",   "--budget", "--target-ci", "--parts",
-      "--confidence", "--l2",      "--no-flush", "--graph",  "--no-gate",   "--no-wait",
-      "--fresh",      "--reuse",   "--audit",    "--runs",   "--counters"};
+      "--strategy", "--repeats",    "--warmup", "--budget",   "--target-ci", "--parts",
+      "--sustain",  "--confidence", "--l2",     "--no-flush", "--graph",     "--no-gate",
+      "--no-wait",  "--fresh",      "--reuse",  "--audit",    "--runs",      "--counters"};
   std::vector<std::string> given;
   for (const char* const name : kForTimes) {
     const CLI::Option* const option = app.get_option_no_throw(name);
@@ -369,6 +376,10 @@ void add_policy_options(CLI::App& app, MeasureOptions& options, Strategy otherwi
   add_sample_options(app, options.policy);
   app.parse_complete_callback([given, otherwise, &app, &options] {
     settle(*given, otherwise, options.policy);
+    if (options.policy.sustain_s > 0.0 && options.store.reuse) {
+      throw Error(ExitCode::usage, "results of earlier runs cannot run alone beside new ones",
+                  "--sustain", "leave out --reuse, which takes such results");
+    }
     options.given_for_times = given_for_times(app);
   });
 }

@@ -154,9 +154,9 @@ void add_compile_settings(CLI::App& app, CompileSettings& compile);
 /// Adds --config, which is repeatable. `doc`: its help text.
 CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs,
                                 const std::string& doc);
-/// Adds --strategy, --repeats, --warmup, --budget, --target-ci, --parts, --confidence, --l2,
-/// --no-flush, --graph, --no-gate and --seed. `otherwise`: the strategy if the command line does
-/// not select one.
+/// Adds --strategy, --repeats, --warmup, --budget, --target-ci, --parts, --sustain, --confidence,
+/// --l2, --no-flush, --graph, --no-gate and --seed. `otherwise`: the strategy if the command line
+/// does not select one.
 void add_policy_options(CLI::App& app, MeasureOptions& options, Strategy otherwise);
 void add_counters_option(CLI::App& app, int& counters);
 void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent);

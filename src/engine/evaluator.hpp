@@ -47,6 +47,8 @@ struct RaceTerms {
   std::optional<double> part_share = {};  ///< the part's share of the problem's work; with `part`
   /// Whether times are compared at one SM clock (journaled_race.hpp).
   bool at_one_clock = false;
+  /// Whether a sustained final may follow (MeasurePolicy::sustain_s).
+  bool may_sustain = true;
 };
 
 /// Determines how long compiled configurations take, by measuring or by estimating. It handles one

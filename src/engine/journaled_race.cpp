@@ -1,6 +1,8 @@
 #include "engine/journaled_race.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -122,6 +124,21 @@ void take_whole(const Verification& whole, Verification& verification) {
   verification.method = whole.method;
 }
 
+/// Takes the medians of the second half of the launches, when the clock has settled.
+void take_settled(const Samples& launches, JournalEvent& event) {
+  const auto begin = std::ssize(launches.samples_us) / 2;
+  event.us = median_of({launches.samples_us.begin() + begin, launches.samples_us.end()});
+  std::vector<GpuReading> readings;
+  for (const auto& reading : launches.readings | std::views::drop(begin)) {
+    if (reading) {
+      readings.push_back(*reading);
+    }
+  }
+  if (!readings.empty()) {
+    event.reading = median_reading(readings);
+  }
+}
+
 /// Adds what the samples show. Returns whether that changed what is known.
 bool learn(const Samples& samples, Verification& verification) {
   const bool differs = verification.deterministic && !samples.deterministic;
@@ -173,6 +190,9 @@ RaceResult JournaledRace::result() const {
   if (result.sentinel_id) {
     result.sentinel = at(*result.sentinel_id).kernel.label;
   }
+  if (final_) {
+    final_->rank(result);
+  }
   return result;
 }
 
@@ -205,6 +225,7 @@ void JournaledRace::withdraw(MeasuredCandidate& candidate, Outcome failure) {
   log_.journal(event);
   candidate.failure = std::move(failure);
   race_.withdraw(candidate.id);
+  final_.reset();
 }
 
 void JournaledRace::close() {
@@ -217,11 +238,52 @@ void JournaledRace::close() {
   }
 }
 
+std::optional<CandidateId> JournaledRace::next_alone() {
+  if (policy_.sustain_s == 0.0) {
+    return std::nullopt;
+  }
+  if (!final_) {
+    begin_sustained_final(asked_s_);
+  }
+  return final_->next();
+}
+
+/// Begins the final, or notes why there is none. Below the power cap, a configuration that draws
+/// less power does not get a higher clock. Times that are not compared at one clock are of short
+/// launches or of problems that the memory bounds.
+void JournaledRace::begin_sustained_final(double elapsed_s) {
+  const std::optional<GpuConditions> seen = conditions();
+  turn_began_s_ = elapsed_s;
+  if (!at_one_clock_) {
+    final_.emplace("its times are not compared at one clock");
+  } else if (!seen || !is_among(kPowerCapName, seen->throttle_reasons)) {
+    final_.emplace("the GPU was not at its power cap");
+  } else {
+    final_.emplace(race_.result().standings, policy_, elapsed_s);
+  }
+}
+
+void JournaledRace::tell_turn(const JournalEvent& event) {
+  final_->record({event.us, event.reading.value_or(GpuReading{}).sm_mhz});
+}
+
+void JournaledRace::record_turn(MeasuredCandidate& candidate, const Samples& launches) {
+  JournalEvent event = event_of(JournalEvent::Kind::turn, candidate);
+  event.elapsed_s = std::exchange(turn_began_s_, asked_s_);
+  take_settled(launches, event);
+  if (learn(launches, candidate.verification)) {
+    event.verification = candidate.verification;
+  }
+  log_.journal(event);
+  tell_turn(event);
+}
+
 void JournaledRace::start_over() {
   race_ = Race(policy_);
   clock_ = {};
   candidates_ = {};
   readings_.clear();
+  final_.reset();
   spent_before_s_ = 0.0;
   closed_ = false;
 }
@@ -269,6 +331,8 @@ bool JournaledRace::repeat(const JournalEvent& event,
       closed_ = true;
       race_.close();
       break;
+    case JournalEvent::Kind::turn:
+      return repeat_turn(event);
   }
   return true;
 }
@@ -313,6 +377,21 @@ bool JournaledRace::repeat_failure(const JournalEvent& event) {
   // The failure was found when a sample or the end was due, so next() had been called before it.
   static_cast<void>(race_.next(event.elapsed_s));
   race_.withdraw(candidate->id);
+  final_.reset();
+  return true;
+}
+
+bool JournaledRace::repeat_turn(const JournalEvent& event) {
+  asked_s_ = event.elapsed_s;
+  const bool has_ended = race_.next(event.elapsed_s).kind == Step::Kind::finished;
+  const std::optional<CandidateId> id = has_ended ? next_alone() : std::nullopt;
+  if (!id || at(*id).kernel.label != event.config || !(event.us > 0.0)) {
+    return false;
+  }
+  if (event.verification) {
+    at(*id).verification = *event.verification;
+  }
+  tell_turn(event);
   return true;
 }
 

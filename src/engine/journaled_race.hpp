@@ -15,6 +15,7 @@
 #include "model/report.hpp"
 #include "race/race.hpp"
 #include "race/race_state.hpp"
+#include "race/sustained_final.hpp"
 
 namespace fatune {
 
@@ -80,6 +81,11 @@ class JournaledRace {
   void record(MeasuredCandidate& candidate, const Samples& samples);
   void withdraw(MeasuredCandidate& candidate, Outcome failure);
   void close();
+  /// The candidate whose turn it is to run alone. Empty: the sustained final is over, or there is
+  /// none. Precondition: next() has said that the race is finished.
+  [[nodiscard]] std::optional<CandidateId> next_alone();
+  /// Records the turn of next_alone(): its launches, at least one.
+  void record_turn(MeasuredCandidate& candidate, const Samples& launches);
 
   [[nodiscard]] MeasuredCandidate& at(CandidateId id) { return candidates_.at(id); }
   [[nodiscard]] const MeasuredCandidate& at(CandidateId id) const { return candidates_.at(id); }
@@ -99,6 +105,8 @@ class JournaledRace {
     return at_one_clock_ ? clock_.at_first_clock(us, reading, on_part) : us;
   }
   void tell_sample(const JournalEvent& event, bool on_part);
+  void tell_turn(const JournalEvent& event);
+  void begin_sustained_final(double elapsed_s);
   void join(MeasuredCandidate candidate);
   void enter(MeasuredCandidate candidate);
   void start_over();
@@ -109,6 +117,7 @@ class JournaledRace {
                                       const std::vector<ResumedCandidate>& candidates);
   [[nodiscard]] bool repeat_sample(const JournalEvent& event);
   [[nodiscard]] bool repeat_failure(const JournalEvent& event);
+  [[nodiscard]] bool repeat_turn(const JournalEvent& event);
 
   RunLog& log_;
   RacePolicy policy_;
@@ -117,9 +126,11 @@ class JournaledRace {
   CommonClock clock_;
   CandidateList<MeasuredCandidate> candidates_;
   std::vector<GpuReading> readings_;
+  std::optional<SustainedFinal> final_;  ///< absent: it has not begun
   Clock::time_point start_ = Clock::now();
   double spent_before_s_ = 0.0;  ///< time that the run took which this one resumes
   double asked_s_ = 0.0;         ///< when next() was last called
+  double turn_began_s_ = 0.0;    ///< when the turn of the sustained final began
   bool asked_on_part_ = false;   ///< whether it asked for a sample of the part
   bool closed_ = false;
 };

@@ -1,11 +1,14 @@
 #include "engine/problem_race.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 
 namespace fatune {
 namespace {
@@ -53,6 +56,7 @@ RacePolicy race_policy(const MeasurePolicy& policy, const RaceTerms& terms) {
   race.target_ci = policy.target_ci;
   race.budget_s = terms.budget_s;
   race.part_share = terms.part_share;
+  race.sustain_s = terms.may_sustain ? policy.sustain_s : 0.0;
   if (terms.at_one_clock) {
     race.clear_margin = kClearMarginAtOneClock;
     race.gross_margin = kGrossMarginAtOneClock;
@@ -68,8 +72,8 @@ Extent admitted_on(const CandidateKernel& kernel) {
 /// for all results of an exhaustive run, which drops none.
 bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
                    Strategy strategy) {
-  const bool counts =
-      strategy == Strategy::exhaustive || standing.finalist || standing.tie_group == 1;
+  const bool counts = strategy == Strategy::exhaustive || standing.finalist ||
+                      standing.timing.sustained_us > 0.0 || standing.tie_group == 1;
   return candidate.loaded && !candidate.checked && !candidate.failure && standing.place > 0 &&
          counts;
 }
@@ -82,6 +86,33 @@ MeasuredCandidate* find_candidate(JournaledRace& race, Predicate holds) {
     return holds(standing, race.at(standing.candidate));
   });
   return found == standings.end() ? nullptr : &race.at(found->candidate);
+}
+
+constexpr double kUsPerS = 1e6;
+
+double total_us(const Samples& launches) {
+  return std::accumulate(launches.samples_us.begin(), launches.samples_us.end(), 0.0);
+}
+
+/// Asks for launches that follow those of the turn so far. They are many at a time, so that the GPU
+/// does not wait between them, but few enough for the user to interrupt the turn.
+SampleRequest next_launches(const Samples& so_far, double turn_us) {
+  constexpr double kMostUs = 1e5;
+  SampleRequest request{.round = static_cast<int>(so_far.samples_us.size())};
+  if (request.round > 0) {
+    const double left_us = std::min(kMostUs, turn_us - total_us(so_far));
+    request.count = static_cast<int>(std::ceil(left_us / so_far.samples_us.back()));
+  }
+  return request;
+}
+
+void add(const Samples& more, Samples& launches) {
+  append(launches.samples_us, more.samples_us);
+  append(launches.readings, more.readings);
+  launches.deterministic = launches.deterministic && more.deterministic;
+  if (more.verification) {
+    launches.verification = more.verification;
+  }
 }
 
 Outcome outcome_of(const MeasuredCandidate& candidate, const Standing& standing) {
@@ -154,7 +185,7 @@ bool ProblemRace::work() {
     case Step::Kind::finished:
       break;
   }
-  return recheck_next() || count_next();
+  return launch_alone() || recheck_next() || count_next();
 }
 
 // The candidate to sample after this step. Empty: it is not known, or must be loaded or warmed up
@@ -169,25 +200,58 @@ std::optional<CandidateId> ProblemRace::sampled_after(const Step& step) {
   return then.loaded && is_warm ? step.then : std::nullopt;
 }
 
-void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
+// Loads a candidate and warms it up, if need be. Withdraws it if that fails, and returns false.
+bool ProblemRace::make_ready(MeasuredCandidate& candidate, Extent extent) {
   std::optional<Outcome> failure = load(candidate);
-  if (!failure && !step.on_part) {
+  if (!failure && extent == Extent::whole) {
     failure = warm_up_on_whole(candidate);
   }
   if (failure) {
     race_.withdraw(candidate, *std::move(failure));
-    return;
   }
-  Samples samples = measurer_.sample(
-      candidate.id,
-      {1, step.round, step.on_part ? Extent::part : Extent::whole, sampled_after(step)});
+  return !failure;
+}
+
+// Takes samples of a candidate that is ready. Withdraws it if that fails, and returns none.
+std::optional<Samples> ProblemRace::sample(MeasuredCandidate& candidate,
+                                           const SampleRequest& request) {
+  Samples samples = measurer_.sample(candidate.id, request);
   if (samples.failure) {
     race_.withdraw(candidate, *std::move(samples.failure));
-    return;
+    return std::nullopt;
   }
   candidate.gate_lost =
       candidate.gate_lost || (measurer_.policy().device_gate && !samples.gate_in_use);
-  race_.record(candidate, samples);
+  return samples;
+}
+
+void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
+  const Extent extent = step.on_part ? Extent::part : Extent::whole;
+  if (!make_ready(candidate, extent)) {
+    return;
+  }
+  if (const auto samples = sample(candidate, {1, step.round, extent, sampled_after(step)})) {
+    race_.record(candidate, *samples);
+  }
+}
+
+/// Continues the turn of a sustained final that is under way, or begins the next one.
+bool ProblemRace::launch_alone() {
+  const std::optional<CandidateId> id = race_.next_alone();
+  if (!id) {
+    return false;
+  }
+  MeasuredCandidate& candidate = race_.at(*id);
+  const double turn_us = race_.policy().sustain_s * kUsPerS;
+  const auto more = make_ready(candidate, Extent::whole)
+                        ? sample(candidate, next_launches(launches_, turn_us))
+                        : std::nullopt;
+  if (!more) {
+    launches_ = {};
+  } else if (add(*more, launches_); total_us(launches_) >= turn_us) {
+    race_.record_turn(candidate, std::exchange(launches_, {}));
+  }
+  return true;
 }
 
 bool ProblemRace::recheck_next() {

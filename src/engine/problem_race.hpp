@@ -66,13 +66,18 @@ class ProblemRace {
   [[nodiscard]] std::optional<Outcome> warm_up_on_whole(MeasuredCandidate& candidate);
   [[nodiscard]] std::optional<Outcome> load(MeasuredCandidate& candidate);
   [[nodiscard]] std::optional<CandidateId> sampled_after(const Step& step);
+  [[nodiscard]] bool make_ready(MeasuredCandidate& candidate, Extent extent);
+  [[nodiscard]] std::optional<Samples> sample(MeasuredCandidate& candidate,
+                                              const SampleRequest& request);
   void take_sample(MeasuredCandidate& candidate, const Step& step);
+  [[nodiscard]] bool launch_alone();
   [[nodiscard]] bool recheck_next();
   [[nodiscard]] bool count_next();
 
   Measurer& measurer_;
   RaceCounters* counters_;
   std::string counter_problem_;  ///< seen in this race
+  Samples launches_;             ///< of the turn under way in the sustained final
   JournaledRace race_;
 };
 

@@ -8,6 +8,7 @@
 #include "engine/interrupt.hpp"
 #include "gpu/cubin_elf.hpp"
 #include "measure/memory_plan.hpp"
+#include "model/statistics.hpp"
 #include "race/ranking.hpp"
 
 namespace fatune {
@@ -64,6 +65,8 @@ void ProblemRun::begin() {
   if (terms.part) {
     terms.part_share = share_of(*terms.part, plan.problem);
   }
+  // Further races (later_races.cpp) compare configurations in pairs, and rank none.
+  terms.may_sustain = !plan.repeats && !plan.kept_in_race;
   parts_.evaluator.begin_problem(plan.problem, terms, parts_.log);
 }
 
@@ -331,9 +334,10 @@ void ProblemRun::finish_candidate(CandidateId id, bool evaluated) {
 }
 
 /// Whether the result's outcome, except for its place, comes from the journal that the run resumes
-/// from: each of its samples is in that journal, or it failed there.
+/// from: each of its samples and turns is in that journal, or it failed there.
 bool ProblemRun::is_journaled(const Result& result) const {
   std::vector<double> known_us;
+  std::vector<double> turns_us;
   for (const JournalEvent& event : journaled_) {
     if (event.config == result.short_form && event.kind == JournalEvent::Kind::failed) {
       return true;
@@ -341,9 +345,13 @@ bool ProblemRun::is_journaled(const Result& result) const {
     if (event.config == result.short_form && event.kind == JournalEvent::Kind::sample) {
       known_us.push_back(event.us);
     }
+    if (event.config == result.short_form && event.kind == JournalEvent::Kind::turn) {
+      turns_us.push_back(event.us);
+    }
   }
   const auto* const measured = std::get_if<Measured>(&result.outcome);
-  if (measured == nullptr || measured->timing.samples_us.empty()) {
+  if (measured == nullptr || measured->timing.samples_us.empty() ||
+      measured->timing.sustained_us != (turns_us.empty() ? 0.0 : median_of(turns_us))) {
     return false;
   }
   std::vector<double> samples_us = measured->timing.samples_us;

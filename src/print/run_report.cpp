@@ -65,9 +65,10 @@ std::string strategy_text(const MeasurePolicy& policy) {
 
 std::string policy_line(const RunReport& report) {
   const MeasurePolicy& policy = report.policy;
-  return fmt::format("{}, L2 {}, gate {}{}, seed {}; ranked by the median", strategy_text(policy),
+  return fmt::format("{}, L2 {}, gate {}{}, seed {}; ranked by the median{}", strategy_text(policy),
                      policy.flush_l2 ? "flushed" : "warm", policy.device_gate ? "on" : "off",
-                     policy.cuda_graph ? ", CUDA graph" : "", policy.seed);
+                     policy.cuda_graph ? ", CUDA graph" : "", policy.seed,
+                     policy.sustain_s > 0.0 ? ", at the power cap by sustained times" : "");
 }
 
 std::string time_line(const RunReport& report) {
@@ -75,6 +76,21 @@ std::string time_line(const RunReport& report) {
       report.gpus == 1 ? "the GPU was" : fmt::format("{} GPUs were", report.gpus);
   return fmt::format("{:.1f} s; {} measuring or verifying {:.0f} % of it", report.wall_s, gpus,
                      busy_percent(report));
+}
+
+/// How the fastest ran alone, or why they did not; empty unless that was wanted.
+std::string sustained_text(const RunReport& run, const ProblemReport& problem) {
+  if (!problem.measuring->not_sustained_because.empty()) {
+    return "; no sustained final: " + problem.measuring->not_sustained_because;
+  }
+  const auto finalists = std::ranges::count_if(problem.ranking, [](const Result& result) {
+    const auto* const measured = std::get_if<Measured>(&result.outcome);
+    return measured != nullptr && measured->timing.sustained_us > 0.0;
+  });
+  return finalists == 0
+             ? ""
+             : fmt::format("; the first {} are ranked by their times alone, in turns of {:.3g} s",
+                           finalists, run.policy.sustain_s);
 }
 
 std::string part_text(const MeasuringSummary& measuring) {
@@ -85,7 +101,7 @@ std::string part_text(const MeasuringSummary& measuring) {
 }
 
 /// How the samples were taken, and the chip's clock, power and temperature meanwhile.
-std::string measuring_text(const ProblemReport& problem) {
+std::string measuring_text(const RunReport& run, const ProblemReport& problem) {
   std::string text;
   if (problem.measuring) {
     const MeasuringSummary& m = *problem.measuring;
@@ -93,6 +109,7 @@ std::string measuring_text(const ProblemReport& problem) {
                         m.samples_taken, m.rounds, m.final_rounds, part_text(m), m.elapsed_s,
                         enum_name(m.stopped_because), m.samples_retaken, m.drift_percent);
     text += m.at_sm_mhz > 0.0 ? fmt::format("; times are at {:.0f} MHz", m.at_sm_mhz) : "";
+    text += sustained_text(run, problem);
   }
   if (problem.conditions) {
     const GpuConditions& c = *problem.conditions;
@@ -261,7 +278,7 @@ Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_
                   describe_run(problem.problem, problem.run), problem.ranking.size(),
                   count_failed(problem), problem.pruned, problem.invalid, reused_text(problem));
   return joined_blocks({{block::Text{"\n"}, block::Heading{heading},
-                         block::Text{measuring_text(problem) + proposers_text(problem) +
+                         block::Text{measuring_text(run, problem) + proposers_text(problem) +
                                      untried_text(problem) + estimated_from_text(problem)}},
                         verified_of(run, problem),
                         {block::Text{warnings_text(problem)}, block::ParagraphEnd{}},

@@ -21,10 +21,11 @@ template <typename Use>
 void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
   const bool admitted = event.kind == Kind::admitted;
   const bool sample = event.kind == Kind::sample;
+  const bool timed = admitted || sample || event.kind == Kind::turn;
   const auto& reading = event.reading;
   const GpuReading read = reading.value_or(GpuReading{});
   use(seq, std::string(enum_name(event.kind)), event.config, only_if(admitted, event.artifact_key),
-      only_if(admitted, launch_column(event.launch)), only_if(admitted || sample, event.us),
+      only_if(admitted, launch_column(event.launch)), only_if(timed, event.us),
       only_if(sample, event.throttled), event.elapsed_s, only_if(reading.has_value(), read.sm_mhz),
       only_if(reading.has_value(), read.power_w), only_if(reading.has_value(), read.temperature_c),
       only_if(reading.has_value(), read.clock_limits),
@@ -63,7 +64,7 @@ JournalEvent read_event(const Statement& row) {
   event.artifact_key = row.text(3);
   read_if_there<LaunchGeometry>(row, 4, event.launch);
   event.us = row.real(5);
-  if (event.kind == Kind::sample) {
+  if (event.kind == Kind::sample || event.kind == Kind::turn) {
     check_kernel_time(event.us, "us");
   }
   event.throttled = row.flag(6);

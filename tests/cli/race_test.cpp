@@ -291,6 +291,70 @@ TEST_F(RacingOnAPart, TheTableSaysIt) {
                                 HasSubstr("  0.25  ")));
 }
 
+// --- Sustained finals ---
+
+class SustainedFinals : public RacingOnAPart {
+ protected:
+  SustainedFinals() { script({{"sm_count", 132}}); }
+
+  /// At the power cap. The configuration that is 0.9 % slower in rounds is 3 % faster alone.
+  void script_power_cap() {
+    script({{"sm_count", 132}, {"reading", true}, {"alone", {{"load_2_2_0_tiles+opt", 0.97}}}});
+  }
+};
+
+TEST_F(SustainedFinals, TheOneThatIsFasterAloneWins) {
+  script_power_cap();
+  const json problem = long_problem({"--sustain", "0.2", "--best", path("best.json")});
+  const json& ranking = problem["ranking"];
+  EXPECT_THAT(std::string(ranking[0]["config"]), HasSubstr("load_2_2_0_tiles+opt"));
+  EXPECT_NEAR(ranking[0]["time_us"], 23200.0, 200.0);
+  EXPECT_NEAR(ranking[0]["sustained_us"], 0.97 * 23200.0, 200.0);
+  EXPECT_EQ(ranking[0]["sustained_sm_mhz"], 1980.0);
+  EXPECT_THAT(std::string(ranking[1]["config"]), HasSubstr("load_2_2_2_tiles"));
+  EXPECT_NEAR(ranking[1]["sustained_us"], 23000.0, 200.0);
+  EXPECT_LT(ranking[1]["relative_percent"], 100.0) << "by these times";
+  for (const json& entry : ranking) {
+    EXPECT_EQ(entry["sustained_us"].is_null(), entry["time_us"] > 24000.0) << entry["config"];
+  }
+  EXPECT_TRUE(problem["measuring"]["not_sustained_because"].is_null());
+  const json best = json::parse(read("best.json"));
+  EXPECT_EQ(best["problems"][0]["ranking"][0]["config"], ranking[0]["config"]);
+  EXPECT_EQ(best["policy"]["sustain_s"], 0.2);
+}
+
+TEST_F(SustainedFinals, AreForProblemsAtThePowerCap) {
+  const json problem = long_problem({"--sustain", "0.2"});
+  EXPECT_EQ(problem["measuring"]["not_sustained_because"], "the GPU was not at its power cap");
+  EXPECT_THAT(std::string(problem["ranking"][0]["config"]), HasSubstr("load_2_2_2_tiles"));
+  EXPECT_TRUE(problem["ranking"][0]["sustained_us"].is_null());
+}
+
+TEST_F(SustainedFinals, ShortLaunchesHaveNone) {
+  script_power_cap();
+  EXPECT_EQ(only_problem({"--sustain", "0.2"})["measuring"]["not_sustained_because"],
+            "its times are not compared at one clock");
+}
+
+TEST_F(SustainedFinals, TheTableSaysIt) {
+  script_power_cap();
+  const ProcessResult result =
+      fatune({"sweep", "--family", "flash_sm80", "--seq", "16384", "--dhead", "128", "--dtype",
+              "fp16", "--no-db", "--sustain", "0.2"});
+  expect_ok(result);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("ranked by the median, at the power cap by sustained"),
+                                HasSubstr(" are ranked by their times alone, in turns of 0.2 s"),
+                                HasSubstr("  sustained  ")));
+}
+
+TEST_F(SustainedFinals, BadSecondsAndResultsOfOtherRunsAreRefused) {
+  for (const char* seconds : {"0", "0.01", "601", "long"}) {
+    expect_error(fatune(sweep_of({"--sustain", seconds})), ExitCode::usage, {"--sustain", seconds});
+  }
+  expect_error(fatune({"sweep", "--sustain", "2", "--reuse"}), ExitCode::usage,
+               {"--sustain", "leave out --reuse"});
+}
+
 // --- Rules that depend on the problem ---
 
 /// Two configurations. A rule drops one of them on the first of two problems.

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -208,7 +209,10 @@ class ScriptedMeasurer : public Measurer {
       return {{}, {}, true, true, {}, std::move(failure)};
     }
     const bool on_part = request.extent == Extent::part;
-    const double us = clock_.sample_us(label) * (on_part ? share_on_part(label) : 1.0);
+    const bool is_alone = std::exchange(last_sampled_, label) == label;
+    const double us =
+        clock_.sample_us(label) * (on_part ? share_on_part(label) : 1.0) *
+        (is_alone ? by_label(script_.value("alone", Json::object()), label, 1.0) : 1.0);
     log_.add(fmt::format("sampled {} {}{}", us, label, on_part ? " on the part" : ""));
     const bool deterministic = !by_label(script_.value("differs", Json::object()), label, false);
     std::optional<Verification> verification;
@@ -310,6 +314,7 @@ class ScriptedMeasurer : public Measurer {
   std::map<CandidateId, std::string> labels_;
   std::map<CandidateId, int> taken_;
   std::set<CandidateId> only_on_part_;
+  std::string last_sampled_;  // label
   int admissions_ = 0;
   double part_share_ = 1.0;
   bool lost_ = false;
@@ -324,6 +329,8 @@ class ScriptedDevice : public WorkerDevice {
     DeviceLimits limits;
     limits.name = "Scripted GPU";
     limits.arch = {90, 'a'};
+    limits.sm_count = read_script().value("sm_count", 0);
+    limits.clock_khz = limits.sm_count > 0 ? 1980000 : 0;
     limits.free_memory_bytes = std::int64_t{1} << 37;
     return limits;
   }

@@ -536,6 +536,195 @@ TEST(ProblemRaceAtOneClock, OneThatIsCutOffEndsAsIfItHadNeverBeen) {
   }
 }
 
+// --- A sustained final ---
+
+/// "a" is the fastest at one clock. "b" is 1 % slower there, but draws less power: it has a clock
+/// 3 % higher when it runs alone. "c" is between them, and "d" too far behind for the final.
+Parts hungry_and_frugal() {
+  Parts parts = field_of({100, 101, 102, 108});
+  parts["a"].alone_mhz = 1500;
+  parts["b"].alone_mhz = 1545;
+  parts["c"].alone_mhz = 1540;
+  parts["d"].alone_mhz = 1980;
+  return parts;
+}
+
+MeasurePolicy sustaining_policy() {
+  MeasurePolicy policy = policy_of(Strategy::race);
+  policy.sustain_s = 0.01;  // 100 launches
+  return policy;
+}
+
+RaceTerms whole_at_one_clock() {
+  RaceTerms terms;
+  terms.at_one_clock = true;
+  return terms;
+}
+
+struct RaceAtThePowerCap : OneRace {
+  explicit RaceAtThePowerCap(const Parts& parts = hungry_and_frugal(),
+                             const RaceTerms& terms = whole_at_one_clock(),
+                             const MeasurePolicy& policy = sustaining_policy())
+      : OneRace(policy, parts, terms) {
+    measurer.noise = 0.0005;
+    measurer.readings = true;
+  }
+
+  /// The configurations of the turns, in order.
+  [[nodiscard]] std::string turns() const {
+    std::string turns;
+    for (const JournalEvent& event : log.events) {
+      turns += event.kind == Kind::turn ? event.config : "";
+    }
+    return turns;
+  }
+};
+
+const Timing& timing_at(const Evaluation& evaluation, int place) {
+  return std::get<Measured>(result_at(evaluation, place).outcome).timing;
+}
+
+TEST(SustainedRace, WithoutItTheHungryOneWins) {
+  RaceAtThePowerCap run(hungry_and_frugal(), whole_at_one_clock(), policy_of(Strategy::race));
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{0});
+  EXPECT_EQ(timing_at(evaluation, 1).sustained_us, 0.0);
+  EXPECT_EQ(run.turns(), "");
+  EXPECT_EQ(evaluation.summary->not_sustained_because, "") << "nobody wanted it";
+}
+
+TEST(SustainedRace, RanksByTheTimesAlone) {
+  RaceAtThePowerCap run;
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(run.turns(), "abccba");
+  EXPECT_EQ(evaluation.summary->not_sustained_because, "");
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{1});
+  EXPECT_NEAR(timing_at(evaluation, 1).sustained_us, 101 * 1980 / 1545.0, 0.1);
+  EXPECT_EQ(timing_at(evaluation, 1).sustained_sm_mhz, 1545);
+  EXPECT_NEAR(timing_at(evaluation, 1).median_us, 101, 0.2) << "at one clock";
+  EXPECT_EQ(result_at(evaluation, 2).candidate, CandidateId{2});
+  EXPECT_EQ(result_at(evaluation, 3).candidate, CandidateId{0});
+  EXPECT_NEAR(timing_at(evaluation, 3).sustained_us, 100 * 1980 / 1500.0, 0.1);
+  EXPECT_EQ(result_at(evaluation, 4).candidate, CandidateId{3});
+  EXPECT_EQ(timing_at(evaluation, 4).sustained_us, 0.0);
+  EXPECT_THAT(run.measurer.calls, Contains("recheck c")) << "after its last launch";
+}
+
+TEST(SustainedRace, TakesNoSamplesOfTheRace) {
+  RaceAtThePowerCap run;
+  const Evaluation evaluation = run.whole();
+  RaceAtThePowerCap without(hungry_and_frugal(), whole_at_one_clock(), policy_of(Strategy::race));
+  const Evaluation expected = without.whole();
+  EXPECT_EQ(evaluation.summary->samples_taken, expected.summary->samples_taken);
+  EXPECT_EQ(timing_at(evaluation, 3).samples_us, timing_at(expected, 1).samples_us);
+  const int launches = run.measurer.call_count("sample") - without.measurer.call_count("sample");
+  EXPECT_GE(launches, 6 * 70) << "100 launches at the clock of the race";
+  EXPECT_LE(launches, 6 * 100);
+}
+
+/// Expects the race to rank as it does without a final, and returns why there is none.
+std::string why_not(RaceAtThePowerCap& run) {
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(run.turns(), "");
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{0});
+  EXPECT_EQ(timing_at(evaluation, 1).sustained_us, 0.0);
+  return evaluation.summary->not_sustained_because;
+}
+
+TEST(SustainedRace, IsLeftOutBelowThePowerCap) {
+  RaceAtThePowerCap run;
+  run.measurer.at_power_cap = false;
+  EXPECT_EQ(why_not(run), "the GPU was not at its power cap");
+  RaceAtThePowerCap unknown;
+  unknown.measurer.readings = false;
+  EXPECT_EQ(why_not(unknown), "the GPU was not at its power cap");
+}
+
+TEST(SustainedRace, IsLeftOutIfTimesAreNotComparedAtOneClock) {
+  RaceAtThePowerCap run(hungry_and_frugal(), RaceTerms{});
+  EXPECT_EQ(why_not(run), "its times are not compared at one clock");
+}
+
+TEST(SustainedRace, IsLeftOutIfTheWinnerIsFarAhead) {
+  RaceAtThePowerCap run(field_of({100, 107}));
+  EXPECT_EQ(why_not(run), "no other configuration is within 6 % of the winner");
+  RaceAtThePowerCap alone(field_of({100}));
+  EXPECT_EQ(why_not(alone), "no other configuration is within 6 % of the winner");
+}
+
+TEST(SustainedRace, IsLeftOutIfTheBudgetHasNoTimeForIt) {
+  MeasurePolicy policy = sustaining_policy();
+  policy.sustain_s = 100.0;
+  RaceTerms terms = whole_at_one_clock();
+  terms.budget_s = 400.0;
+  RaceAtThePowerCap run(hungry_and_frugal(), terms, policy);
+  EXPECT_EQ(why_not(run), "the budget leaves no time for it");
+}
+
+TEST(SustainedRace, IsLeftOutOfFurtherRaces) {
+  RaceTerms terms = whole_at_one_clock();
+  terms.may_sustain = false;
+  RaceAtThePowerCap run(hungry_and_frugal(), terms);
+  EXPECT_EQ(why_not(run), "");
+}
+
+TEST(SustainedRace, BeginsAnewWithoutOneThatCrashes) {
+  RaceAtThePowerCap run;
+  run.measurer.parts_["b"].samples_until_crash = 150;  // in its second turn
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(run.turns(), "abccacca");
+  EXPECT_EQ(outcome_name(result_of(evaluation, {1}).outcome), "crashed");
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{2});
+}
+
+TEST(SustainedRace, VerifiesOnTheWholeProblemOneThatWasTimedOnThePart) {
+  RaceTerms terms = terms_at_one_clock();
+  RaceAtThePowerCap run(field_of({100, 103}), terms);
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(run.turns(), "abba");
+  const auto& second = std::get<Measured>(result_at(evaluation, 2).outcome);
+  EXPECT_GT(second.timing.part_share, 0.0);
+  EXPECT_NEAR(second.timing.sustained_us, 103, 0.2);
+  EXPECT_EQ(second.verification.method, "the whole of b");
+}
+
+TEST(SustainedRaceResume, EndsAsIfItHadNeverBeenCutOff) {
+  RaceAtThePowerCap whole;
+  const Evaluation expected = whole.whole();
+  const auto& events = whole.log.events;
+  const std::size_t turns = whole.turns().size();
+  for (std::size_t cut = events.size() - turns - 3; cut <= events.size(); ++cut) {
+    SCOPED_TRACE(cut);
+    RaceAtThePowerCap rest;
+    ASSERT_TRUE(rest.resume({events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut)}));
+    rest.work_to_the_end();
+    const Evaluation evaluation = rest.race.finish();
+    expect_same(expected, evaluation);
+    EXPECT_NEAR(timing_at(evaluation, 1).sustained_us, timing_at(expected, 1).sustained_us, 0.1);
+    EXPECT_EQ(rest.turns(), whole.turns()) << "none is repeated";
+  }
+}
+
+TEST(SustainedRaceResume, AFinalThatHasEndedIsNotRepeated) {
+  RaceAtThePowerCap whole;
+  const Evaluation expected = whole.whole();
+  RaceAtThePowerCap rest;
+  ASSERT_TRUE(rest.resume(whole.log.events));
+  rest.work_to_the_end();
+  EXPECT_EQ(rest.measurer.call_count("sample"), 0);
+  EXPECT_EQ(timing_at(rest.race.finish(), 1).sustained_us, timing_at(expected, 1).sustained_us);
+}
+
+TEST(SustainedRaceResume, ATurnOfAnotherIsNotUsed) {
+  RaceAtThePowerCap whole;
+  static_cast<void>(whole.whole());
+  std::vector<JournalEvent> events = whole.log.events;
+  const auto turn = std::ranges::find(events, Kind::turn, &JournalEvent::kind);
+  turn->config = "c";
+  RaceAtThePowerCap rest;
+  EXPECT_FALSE(rest.resume(events));
+}
+
 TEST(ProblemRaceResume, LoadsAnewOnlyWhoIsSampled) {
   OneRace whole;
   static_cast<void>(whole.whole());

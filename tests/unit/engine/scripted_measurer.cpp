@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -36,6 +37,15 @@ Admission ScriptedMeasurer::admit(CandidateId id, const CandidateKernel& kernel)
   return admission;
 }
 
+/// The clock of the sample of that number, which is this candidate's.
+double ScriptedMeasurer::sm_mhz(const std::string& label, int number) {
+  in_a_row_ = std::exchange(last_, label) == label ? in_a_row_ + 1 : 0;
+  const double alone_mhz = parts_.at(label).alone_mhz;
+  return in_a_row_ >= kLaunchesToSettle && alone_mhz > 0.0 ? alone_mhz
+         : clock_moves                                     ? 1980 - 15 * (number * number % 7)
+                                                           : 1980;
+}
+
 Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
   const std::string& label = labels_.at(id);
   const Part& part = parts_.at(label);
@@ -56,13 +66,14 @@ Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
         part.differs_from_sample < 0 || taken_[label] <= part.differs_from_sample;
     const int number = next_sample++;
     const bool slow = throttled.count(number) > 0;
-    const double sm_mhz = clock_moves ? 1980 - 15 * (number * number % 7) : 1980;
+    const double mhz = sm_mhz(label, number);
     samples.samples_us.push_back(part.us * (on_part ? kPartShare : 1.0) * (slow ? 2.0 : 1.0) *
-                                 (1.0 + noise * normal(number)) * 1980 / sm_mhz);
+                                 (1.0 + noise * normal(number)) * 1980 / mhz);
     samples.readings.push_back(
         slow ? std::optional(GpuReading{1200, 300, 90, kPowerCap | kThermalSlowdown})
-        : readings || clock_moves ? std::optional(GpuReading{sm_mhz, 350, 45, kPowerCap})
-                                  : std::nullopt);
+        : readings || clock_moves
+            ? std::optional(GpuReading{mhz, 350, 45, at_power_cap ? kPowerCap : 0})
+            : std::nullopt);
   }
   return samples;
 }

@@ -20,6 +20,8 @@ class ScriptedMeasurer : public Measurer {
     int samples_until_crash = -1;    ///< negative: it never crashes
     bool wrong_at_recheck = false;
     int differs_from_sample = -1;  ///< negative: it is deterministic
+    /// The SM clock once it has run alone for kLaunchesToSettle launches. 0: that of other samples.
+    double alone_mhz = 0.0;
   };
 
   ScriptedMeasurer(const MeasurePolicy& policy, std::map<std::string, Part> parts)
@@ -36,6 +38,8 @@ class ScriptedMeasurer : public Measurer {
   /// The ratio of a candidate's time on the part of the problem to that on the whole.
   static constexpr double kPartShare = 0.25;
 
+  static constexpr int kLaunchesToSettle = 20;
+
   /// The number of calls of this kind so far: "admit", "sample", "recheck" or "count".
   [[nodiscard]] int call_count(const std::string& what) const;
 
@@ -43,9 +47,10 @@ class ScriptedMeasurer : public Measurer {
   std::vector<std::string> calls;  ///< "admit A", "sample A", "sample A on the part", "recheck A"
   std::vector<int> rounds;         ///< the requested round of each sample
   int next_sample = 1;
-  double noise = 0.003;     ///< relative standard deviation
-  std::set<int> throttled;  ///< numbers of samples that take twice as long and report it
-  bool readings = false;    ///< the other samples also have a reading
+  double noise = 0.003;      ///< relative standard deviation
+  std::set<int> throttled;   ///< numbers of samples that take twice as long and report it
+  bool readings = false;     ///< the other samples also have a reading
+  bool at_power_cap = true;  ///< the readings say so
   /// The clock differs between samples by up to 3 %, and times and readings follow it.
   bool clock_moves = false;
   bool gate = true;
@@ -53,9 +58,13 @@ class ScriptedMeasurer : public Measurer {
   std::string crashes_when_counted;  ///< label
 
  private:
+  [[nodiscard]] double sm_mhz(const std::string& label, int number);
+
   std::map<CandidateId, std::string> labels_;
   std::set<CandidateId> on_part_;  ///< admitted on the part, and not yet sampled on the whole
   std::map<std::string, int> taken_;
+  std::string last_;  ///< the label of the last sample
+  int in_a_row_ = 0;  ///< samples of that label since one of another
 };
 
 /// A candidate with an artifact of its own.

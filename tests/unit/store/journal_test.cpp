@@ -45,6 +45,13 @@ JournalEvent sample_with_reading(const std::string& config, double us) {
   return event;
 }
 
+JournalEvent turn(const std::string& config) {
+  JournalEvent event = sample(config, 120.5);
+  event.kind = Kind::turn;
+  event.reading = GpuReading{1545.0, 700.0, 71.0, 0x4};
+  return event;
+}
+
 JournalEvent failure(const std::string& config) {
   JournalEvent event;
   event.kind = Kind::failed;
@@ -63,7 +70,7 @@ JournalEvent closing() {
 
 std::vector<JournalEvent> one_event_of_each() {
   return {admission("a"), admission("b"), sample("a", 100.1), sample_with_reading("b", 99.9),
-          failure("b"),   closing(),      sample("a", 1e-3)};
+          failure("b"),   closing(),      sample("a", 1e-3),  turn("a")};
 }
 
 std::string text_of(const std::optional<GpuReading>& reading) {
