@@ -67,9 +67,6 @@ class ConvertedProducts {
         for (int i = 0; i < kAtOnce; i += 2) {
           load_keys(keys[i], keys[i + 1], tile, m, (first + i) / 2);
         }
-        if (m + 1 == S::kKeyTiles && first + kAtOnce == kColumnSteps) {
-          release(Plan::full_k(stage.index));
-        }
         begin_products();
 #pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
@@ -86,6 +83,7 @@ class ConvertedProducts {
     for (int m = 0; m < S::kKeyTiles; ++m) {
       after_wait(s[m]);
     }
+    release_tile<S>(smem_, Plan::full_k(stage.index), lane_);
   }
 
   // O^T += V^T P^T of a step. sync: in: P is there
@@ -102,9 +100,6 @@ class ConvertedProducts {
         for (int i = 0; i < kAtOnce; i += 2) {
           load_values(values[i], values[i + 1], tile, panel, (kAtOnce * m + i) / 2);
         }
-        if (m + 1 == S::kKeyTiles && panel + 1 == S::kPanels) {
-          release(Plan::full_v(stage.index));
-        }
         begin_products();
 #pragma unroll
         for (int i = 0; i < kAtOnce; ++i) {
@@ -119,6 +114,7 @@ class ConvertedProducts {
     for (int panel = 0; panel < S::kPanels; ++panel) {
       after_wait(sums.o[panel]);
     }
+    release_tile<S>(smem_, Plan::full_v(stage.index), lane_);
   }
 
  private:
@@ -191,12 +187,6 @@ class ConvertedProducts {
   __device__ __forceinline__ static void end_products() {
     wgmma_commit();
     wgmma_wait<1>();
-  }
-
-  // Frees a tile that all lanes have read.
-  __device__ __forceinline__ void release(unsigned full) const {
-    __syncwarp();
-    release_tile<S>(smem_, full, lane_);
   }
 
   const unsigned smem_;
