@@ -96,6 +96,17 @@ __device__ __forceinline__ float key_scale(const Args& args, const TensorView& s
              : 1.0f;
 }
 
+// Whether keys, or pages of them, have scales of their own.
+// shape: scales: of K or of V
+__device__ __forceinline__ bool keys_have_scales(const TensorView& scales) {
+  return kHasEightBits && scales.batch_stride != 0;
+}
+
+// The significand of a normal number > 0, from 1 to below 2.
+__device__ __forceinline__ float significand_of(float value) {
+  return __uint_as_float((__float_as_uint(value) & 0x007fffffu) | 0x3f800000u);
+}
+
 // How many queries and keys a sequence has, by the arguments of filling or of the reference.
 template <typename Args>
 __device__ __forceinline__ int queries_of(const Args& args, int sequence) {

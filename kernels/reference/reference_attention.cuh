@@ -12,6 +12,14 @@
 //
 // The roundings are those of a framework that runs the three operations one by one on 16-bit
 // tensors with fp32 accumulation.
+//
+// Where keys of 8 bits, or pages of them, have scales of their own, p is rounded a second time:
+//
+//   rounded: p = round(p * m) / m, where m is the significand of the key's scale of V, 1 <= m < 2
+//
+// Every 16-bit implementation has one more rounding there: a framework's is of V times its scale, a
+// kernel's of p times the scale. The scale's power of two changes neither, within the range of the
+// element type.
 #ifndef FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
 #define FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
 
@@ -217,6 +225,25 @@ struct Reference {
            queries_of(args, sequence_at(args.packed.keys, args.packed.sequences, row)) == 0;
   }
 
+  // Whether a row of K and V exists and has values.
+  __device__ __forceinline__ bool is_filled(int row) const {
+    return row < keys && !is_unfilled(row);
+  }
+
+  // The factor of a rounded probability at its second rounding; 1: there is none.
+  // shape: row: of V; it need not exist
+  __device__ __forceinline__ float value_significand(int row) const {
+    return keys_have_scales(args.scales.v) && is_filled(row)
+               ? significand_of(key_scale(args, args.scales.v, blockIdx.z, row, key_head()))
+               : 1.0f;
+  }
+  // A probability as V is multiplied by it in the rounded reference.
+  // shape: significand: value_significand() of its key
+  __device__ __forceinline__ float rounded_weight(float probability, float significand) const {
+    const float once = rounded_value(probability);
+    return kHasEightBits ? rounded_value(once * significand) / significand : once;
+  }
+
   // The score as both references have it. score: scaled, or minus infinity
   __device__ __forceinline__ float capped(float score) const {
     const bool is_capped = args.softcap > 0.0f && score != negative_infinity();
@@ -246,8 +273,7 @@ struct Reference {
   template <int kColumns>
   __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
     const auto address = [&](int row) -> const KeyElement* {
-      return first + row < keys && !is_unfilled(first + row) ? key_address(tensor, first + row)
-                                                             : nullptr;
+      return is_filled(first + row) ? key_address(tensor, first + row) : nullptr;
     };
     __syncthreads();
 #if FATUNE_KV_DTYPE != 0
@@ -329,20 +355,21 @@ struct Reference {
     }
   }
 
-  // Probabilities of the tile in shared.kv, to shared memory. sync: none
+  // Stores the probabilities of the tile in shared.kv, as V is multiplied by them. sync: none
   __device__ __forceinline__ void store_probabilities(const RowState (&exact)[kRowsPerThread],
                                                       const RowState (&rounded)[kRowsPerThread],
                                                       int first) const {
     float s[kRowsPerThread][kKeysPerThread];
     scores(s, first);
 #pragma unroll
-    for (int i = 0; i < kRowsPerThread; ++i) {
+    for (int j = 0; j < kKeysPerThread; ++j) {
+      const int key = lane + kLanesPerRow * j;
+      const float significand = value_significand(first + key);
 #pragma unroll
-      for (int j = 0; j < kKeysPerThread; ++j) {
-        const int key = lane + kLanesPerRow * j;
+      for (int i = 0; i < kRowsPerThread; ++i) {
         shared.exact[first_row + i][key] = exact[i].probability(capped(s[i][j]));
         shared.rounded[first_row + i][key] =
-            rounded_value(rounded[i].probability(rounded_score(s[i][j])));
+            rounded_weight(rounded[i].probability(rounded_score(s[i][j])), significand);
       }
     }
   }

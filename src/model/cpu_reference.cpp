@@ -76,6 +76,9 @@ constexpr int exponent_of(double value) {
   return static_cast<int>(magnitude >> kDoubleFractionBits) - kDoubleExponentBias;
 }
 
+// The significand of a normal number > 0, from 1 to below 2.
+constexpr double significand_of(double value) { return value / power_of_two(exponent_of(value)); }
+
 enum class Rounding { none, to_elements };
 
 // A row of Q and O, where tensor_shape() has it.
@@ -173,12 +176,23 @@ void add_scaled(std::span<double> out, double weight, const double* v) {
   }
 }
 
+// v_scales: those of cpu_rounded_attention(); empty: there are none
 std::vector<double> attention(const Problem& problem, std::span<const double> q,
                               std::span<const double> k, std::span<const double> v,
-                              std::span<const float> sinks, Rounding rounding) {
+                              std::span<const float> sinks, Rounding rounding,
+                              std::span<const float> v_scales = {}) {
   const KeyRows v_rows(problem, TensorRole::v);
   const TensorShape o_shape = tensor_shape(problem, TensorRole::o);
   RowScores row(problem, q, k, rounding);
+  // A rounded probability as V is multiplied by it. v_row: where its key's row of V begins
+  const auto weight = [&](double probability, std::int64_t v_row) {
+    if (v_scales.empty()) {
+      return probability;
+    }
+    const double significand =
+        significand_of(double{v_scales[static_cast<std::size_t>(v_row / problem.d_head_v)]});
+    return row.rounded(probability * significand) / significand;
+  };
   std::vector<double> all(static_cast<std::size_t>(o_shape.elements()));
   for_each_row(problem, [&](const RowAt& at) {
     const KeyRange keys = row.compute(at);
@@ -190,8 +204,9 @@ std::vector<double> attention(const Problem& problem, std::span<const double> q,
     const std::span out = std::span(all).subspan(first, static_cast<std::size_t>(problem.d_head_v));
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
       const double score = row.scores()[static_cast<std::size_t>(key - keys.first)];
-      add_scaled(out, row.rounded(std::exp(score - greatest) / sum),
-                 v.data() + v_rows.offset(at.batch, key, at.head / group_size(problem)));
+      const std::int64_t v_row = v_rows.offset(at.batch, key, at.head / group_size(problem));
+      add_scaled(out, weight(row.rounded(std::exp(score - greatest) / sum), v_row),
+                 v.data() + v_row);
     }
     std::ranges::transform(out, out.begin(), [&](double o) { return row.rounded(o); });
   });
@@ -278,10 +293,15 @@ std::vector<double> cpu_attention(const Problem& problem, std::span<const double
   return attention(problem, q, k, v, sinks, Rounding::none);
 }
 
+bool keys_have_scales(const Problem& problem) {
+  return has_scales(problem) && scale_shape(problem).batch_stride != 0;
+}
+
 std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<const double> q,
                                           std::span<const double> k, std::span<const double> v,
-                                          std::span<const float> sinks) {
-  return attention(problem, q, k, v, sinks, Rounding::to_elements);
+                                          std::span<const float> sinks,
+                                          std::span<const float> v_scales) {
+  return attention(problem, q, k, v, sinks, Rounding::to_elements, v_scales);
 }
 
 std::vector<RowStatistics> cpu_row_statistics(const Problem& problem, std::span<const double> q,

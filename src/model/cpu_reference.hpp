@@ -59,14 +59,22 @@ struct RowStatistics {
                                                 std::span<const double> v,
                                                 std::span<const float> sinks = {});
 
+/// Whether keys, or pages of them, have scales of their own. The rounded reference then rounds
+/// probabilities once more, times the scales of V.
+[[nodiscard]] bool keys_have_scales(const Problem& problem);
+
 /// Attention with scores, before and after they are capped, probabilities and the result rounded to
 /// the problem's element type, as in a framework that runs the operations one by one. Sums are
-/// float64, where a framework has fp32.
+/// float64, where a framework has fp32. With scales of V that keys have of their own, a probability
+/// p becomes round(p * m) / m, where m is the significand of its key's scale, 1 <= m < 2.
+/// shape: v: what is stored times its scale; v_scales: normal numbers > 0, one for each row of v in
+///        the order of its elements; empty unless keys_have_scales()
 [[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
                                                         std::span<const double> q,
                                                         std::span<const double> k,
                                                         std::span<const double> v,
-                                                        std::span<const float> sinks = {});
+                                                        std::span<const float> sinks = {},
+                                                        std::span<const float> v_scales = {});
 
 /// Maximum and sum of every row's scores over the keys that it sees, in float64.
 /// shape:  result (batch, heads, seq_len), of a packed problem (heads, all rows); sinks: (heads),

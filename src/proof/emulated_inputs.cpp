@@ -231,6 +231,20 @@ std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
   return numbers;
 }
 
+/// The scales that keys of the compared part have of their own, one for each row of V; empty if
+/// they have none. Rows behind the end of a sequence in pages have 1.
+std::vector<float> compared_scales(const EmulatedProblem& on, const HeadInputs& tensors,
+                                   std::int64_t rows) {
+  if (!keys_have_scales(on.problem)) {
+    return {};
+  }
+  std::vector<float> scales(static_cast<std::size_t>(rows), 1.0F);
+  for_each_scale(on, TensorRole::v, tensors.v_scales, [&](float scale, std::int64_t row) {
+    scales[static_cast<std::size_t>(row)] = scale;
+  });
+  return scales;
+}
+
 /// The sinks of the compared heads; empty if they have none.
 std::vector<float> compared_sinks(const EmulatedProblem& on, const HeadInputs& tensors) {
   return on.only_head && !tensors.sinks.empty()
@@ -256,7 +270,8 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   const Problem part = compared_part(on);
   const std::vector<float> sinks = compared_sinks(on, input.tensors);
   input.exact = cpu_attention(part, q, k, v, sinks);
-  input.rounded = cpu_rounded_attention(part, q, k, v, sinks);
+  input.rounded = cpu_rounded_attention(
+      part, q, k, v, sinks, compared_scales(on, input.tensors, std::ssize(v) / part.d_head_v));
   return input;
 }
 

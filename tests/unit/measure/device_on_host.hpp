@@ -83,6 +83,7 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(std::uint64_t{a} * b >> 32);
 }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
 inline void sincospif(float turns_of_pi, float* sine, float* cosine) {
   const double angle = std::numbers::pi * static_cast<double>(turns_of_pi);

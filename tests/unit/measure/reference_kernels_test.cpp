@@ -121,24 +121,32 @@ std::vector<double> values_of(const Elements& elements, DType dtype) {
   return values;
 }
 
+// The scale of each row of K or V, in layout bshd.
+std::vector<float> scales_of_rows(const Problem& problem, TensorRole role, const Inputs& inputs) {
+  const TensorShape shape = tensor_shape(problem, role);
+  const std::vector<float>& scales = role == TensorRole::k ? inputs.k_scales : inputs.v_scales;
+  std::vector<float> of_rows(static_cast<std::size_t>(shape.batch * shape.rows * shape.heads));
+  for (std::size_t i = 0; i < of_rows.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);  // of (batch, rows, heads)
+    const std::int64_t scale = scale_shape(problem).row_offset(
+        row / (shape.rows * shape.heads), row / shape.heads % shape.rows, row % shape.heads);
+    of_rows[i] = scales[static_cast<std::size_t>(scale)];
+  }
+  return of_rows;
+}
+
 // The values of K or V: of 8 bits, what is stored times its scale.
 std::vector<double> key_values(const Problem& problem, TensorRole role, const Inputs& inputs) {
-  const bool is_key = role == TensorRole::k;
-  const Elements& words = is_key ? inputs.k : inputs.v;
+  const Elements& words = role == TensorRole::k ? inputs.k : inputs.v;
   if (!has_scales(problem)) {
     return values_of(words, problem.dtype);
   }
-  const TensorShape shape = tensor_shape(problem, role);
+  const std::vector<float> scales = scales_of_rows(problem, role, inputs);
   std::vector<double> values(2 * words.size());
-  for (std::int64_t i = 0; i < shape.elements(); ++i) {
-    const std::int64_t row = i / shape.columns;  // of (batch, rows, heads)
-    const std::int64_t scale = scale_shape(problem).row_offset(
-        row / (shape.rows * shape.heads), row / shape.heads % shape.rows, row % shape.heads);
-    const auto at = static_cast<std::size_t>(i);
-    const int bits = words[at / 2] >> (8 * (at % 2)) & 0xff;
-    values[at] =
-        element_value(static_cast<std::uint16_t>(bits), problem.kv_dtype) *
-        double{(is_key ? inputs.k_scales : inputs.v_scales)[static_cast<std::size_t>(scale)]};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const int bits = words[i / 2] >> (8 * (i % 2)) & 0xff;
+    values[i] = element_value(static_cast<std::uint16_t>(bits), problem.kv_dtype) *
+                double{scales[i / static_cast<std::size_t>(tensor_shape(problem, role).columns)]};
   }
   return values;
 }
@@ -467,6 +475,12 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     return key_values(problem_, TensorRole::v, inputs_);
   }
 
+  // The scales of V that keys have of their own.
+  [[nodiscard]] std::vector<float> value_scales() const {
+    return keys_have_scales(problem_) ? scales_of_rows(problem_, TensorRole::v, inputs_)
+                                      : std::vector<float>();
+  }
+
   // The approximate size of the values of V.
   [[nodiscard]] double size_of_values() const {
     const bool large = GetParam().kind == InputKind::large_values;
@@ -680,7 +694,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
   const double unit = unit_in_last_place(2.0 * size_of_values(), problem_.dtype);
   const std::vector<double> want =
-      cpu_rounded_attention(problem_, queries(), keys(), values(), sinks_);
+      cpu_rounded_attention(problem_, queries(), keys(), values(), sinks_, value_scales());
   std::size_t identical = 0;
   for (std::size_t i = 0; i < rounded_.size(); ++i) {
     const double got = element_value(rounded_[i], problem_.dtype);
@@ -837,6 +851,31 @@ INSTANTIATE_TEST_SUITE_P(
                       [](Problem& p) {
                         p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
                         p.page_size = 16;
+                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::page;
+                      }},
+        ReferenceCase{"eight_bits_of_one_token",
+                      DType::fp16,
+                      3,
+                      6,
+                      4,
+                      false,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
+                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::token;
+                      }},
+        ReferenceCase{"eight_bits_of_packed_pages",
+                      DType::fp16,
+                      4,
+                      40,
+                      4,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
+                        p.seq_len_kv = 80, p.kv_heads = 2, p.page_size = 8;
                         p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::page;
                       }},
         ReferenceCase{"tiles_exactly", DType::fp16, 1, 64, 2, false, InputKind::normal, {}},

@@ -95,6 +95,38 @@ TEST(EightBitProblems, HaveAScaleForWhatSharesIt) {
   }
 }
 
+// With one key P is 1. 1.75 times the scale rounds to one unit above 1.75, and 1.75 times the
+// rounded scale to two. The greater scale times 1 would be infinity.
+TEST(EightBitReference, RoundsProbabilitiesTimesTheScalesOfKeys) {
+  const Problem problem{1, 1, 1, 1, DType::fp16, false};
+  const double unit = std::ldexp(1.0, -10);
+  const std::vector<double> one{1.0};
+  for (const int power : {0, 20}) {
+    const std::vector<float> scale{static_cast<float>(std::ldexp(1.0 + 0.75 * unit, power))};
+    const double stored = std::ldexp(1.75, -power);
+    const std::vector<double> v{stored * double{scale[0]}};
+    EXPECT_EQ(cpu_attention(problem, one, one, v), v);
+    EXPECT_EQ(cpu_rounded_attention(problem, one, one, v), (std::vector{1.75 + unit}));
+    EXPECT_EQ(cpu_rounded_attention(problem, one, one, v, {}, scale),
+              (std::vector{1.75 + 2 * unit}));
+  }
+}
+
+// Head 0 sees key 0, whose scale there is no power of two; head 1 sees key 1, whose scale there is
+// one.
+TEST(EightBitReference, TakesTheScaleOfTheHeadOfTheKey) {
+  Problem problem{1, 1, 2, 1, DType::fp16, false};
+  problem.seq_len_kv = 2;
+  const double unit = std::ldexp(1.0, -10);
+  const double scale = 1.0 + 0.75 * unit;
+  const std::vector<double> q{100.0, 100.0};
+  const std::vector<double> k{1.0, 0.0, 0.0, 1.0};
+  const std::vector<double> v{1.75 * scale, 7.0, 7.0, 1.75 * scale};
+  const std::vector<float> scales{static_cast<float>(scale), 1.0F, 4.0F, 0.5F};
+  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v, {}, scales),
+            (std::vector{1.75 + 2 * unit, 1.75 + unit}));
+}
+
 // Values from the OCP specification of 8-bit floating point.
 TEST(EightBitElements, HaveTheValuesOfTheirFormats) {
   EXPECT_EQ(element_value(0x7e, DType::e4m3), 448.0);

@@ -146,6 +146,8 @@ TEST(EmulatedInputs, OfEightBitsHaveTheReferencesOfTheScaledValues) {
     problem.kv_scales = scales;
     EmulatedInputs inputs(7);
     const EmulatedInput& input = inputs.of({problem, {}}).at(0);
+    const std::vector<float> of_keys =
+        scales == KvScales::token ? input.tensors.v_scales : std::vector<float>();
     const auto scaled = [&](const std::vector<std::uint16_t>& elements,
                             const std::vector<float>& of) {
       std::vector<double> values = element_values(elements, problem.kv_dtype);
@@ -158,9 +160,12 @@ TEST(EmulatedInputs, OfEightBitsHaveTheReferencesOfTheScaledValues) {
     Problem plain = problem;
     plain.kv_dtype = plain.dtype;
     plain.kv_scales = KvScales::tensor;
-    EXPECT_EQ(input.exact, cpu_attention(plain, element_values(input.tensors.q, plain.dtype),
-                                         scaled(input.tensors.k, input.tensors.k_scales),
-                                         scaled(input.tensors.v, input.tensors.v_scales)));
+    const std::vector<double> q = element_values(input.tensors.q, plain.dtype);
+    const std::vector<double> k = scaled(input.tensors.k, input.tensors.k_scales);
+    const std::vector<double> v = scaled(input.tensors.v, input.tensors.v_scales);
+    EXPECT_EQ(input.exact, cpu_attention(plain, q, k, v));
+    EXPECT_EQ(input.rounded, cpu_rounded_attention(plain, q, k, v, {}, of_keys));
+    EXPECT_EQ(input.rounded == cpu_rounded_attention(plain, q, k, v), of_keys.empty());
   }
 }
 
@@ -179,6 +184,7 @@ TEST(EmulatedInputs, OfEightBitsInPagesHaveTheReferencesOfTheirHeads) {
     for (std::size_t row = 0; row < 2; ++row) {
       for (std::size_t column = 0; column < 8; ++column) {
         EXPECT_EQ(head.exact[row * 8 + column], whole.exact[(row * 4 + 3) * 8 + column]);
+        EXPECT_EQ(head.rounded[row * 8 + column], whole.rounded[(row * 4 + 3) * 8 + column]);
       }
     }
   }
