@@ -139,9 +139,13 @@ class Scales {
   // Whether the unit must be raised. As a row's reference, it follows the greatest scale only when
   // a scale has outgrown it.
   __device__ __forceinline__ bool has_outgrown() const { return greatest() > 0x1p7f * unit_; }
+  // A unit is a power of two, so that a scale over it keeps its significand: products with
+  // probabilities are rounded as those with the scale itself, as far as numbers are normal.
   // greatest: among all keys of the step
   __device__ __forceinline__ void raise_unit(float greatest, ShortSums<S>& sums) {
-    const float raised = fmaxf(unit_, greatest * 0x1p-5f);
+    constexpr int kExponent = 0x7f800000;
+    const float raised =
+        fmaxf(unit_, __int_as_float(__float_as_int(greatest * 0x1p-5f) & kExponent));
     multiply(sums, unit_ / raised);
     unit_ = raised;
   }
@@ -150,7 +154,7 @@ class Scales {
   __device__ __forceinline__ void scale_sums(ShortSums<S>& sums) const { multiply(sums, unit_); }
 
  private:
-  static constexpr float kLeastUnit = 1e-30f;
+  static constexpr float kLeastUnit = 0x1p-100f;
 
   // Of keys m and h: key 64 * m + 16 * warp + lane / 4 + 8 * h of a step.
   using OfKeys = float[S::kKeyTiles][2];
