@@ -78,12 +78,7 @@ class ConvertedProducts {
         end_products();
       }
     }
-    wgmma_wait<0>();
-#pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-      after_wait(s[m]);
-    }
-    release_tile<S>(smem_, Plan::full_k(stage.index), lane_);
+    await_products<S>(s, smem_, Plan::full_k(stage.index), lane_);
   }
 
   // O^T += V^T P^T of a step. sync: in: P is there
@@ -109,12 +104,7 @@ class ConvertedProducts {
         end_products();
       }
     }
-    wgmma_wait<0>();
-#pragma unroll
-    for (int panel = 0; panel < S::kPanels; ++panel) {
-      after_wait(sums.o[panel]);
-    }
-    release_tile<S>(smem_, Plan::full_v(stage.index), lane_);
+    await_products<S>(sums.o, smem_, Plan::full_v(stage.index), lane_);
   }
 
  private:

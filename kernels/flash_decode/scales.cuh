@@ -14,14 +14,14 @@
 #include "flash_decode/short_products.cuh"
 #include "flash_decode/sums.cuh"
 
-// Multiplies O.
-template <typename S>
-__device__ __forceinline__ void multiply(ShortSums<S>& sums, float factor) {
+// Multiplies scores, probabilities, or sums of O.
+template <int kTiles, int kCount>
+__device__ __forceinline__ void multiply(float (&numbers)[kTiles][kCount], float factor) {
 #pragma unroll
-  for (auto& panel : sums.o) {
+  for (auto& of_tile : numbers) {
 #pragma unroll
-    for (float& sum : panel) {
-      sum *= factor;
+    for (float& number : of_tile) {
+      number *= factor;
     }
   }
 }
@@ -60,30 +60,16 @@ class Scales {
   __device__ __forceinline__ bool has_outgrown() const { return false; }
 
   // Scores of a step, before they are capped.
-  __device__ __forceinline__ void scale_scores(Scores& s) const {
-#pragma unroll
-    for (auto& of_keys : s) {
-#pragma unroll
-      for (float& score : of_keys) {
-        score *= key_;
-      }
-    }
-  }
+  __device__ __forceinline__ void scale_scores(Scores& s) const { multiply(s, key_); }
 
   // Probabilities of the step, once the sums of their rows have them.
   __device__ __forceinline__ void scale_probabilities(Scores& s) const {
-#pragma unroll
-    for (auto& of_keys : s) {
-#pragma unroll
-      for (float& p : of_keys) {
-        p *= kProbabilityFactor;
-      }
-    }
+    multiply(s, kProbabilityFactor);
   }
 
   // The part's sums of O.
   __device__ __forceinline__ void scale_sums(ShortSums<S>& sums) const {
-    multiply(sums, value_ / kProbabilityFactor);
+    multiply(sums.o, value_ / kProbabilityFactor);
   }
 
  private:
@@ -146,12 +132,12 @@ class Scales {
     constexpr int kExponent = 0x7f800000;
     const float raised =
         fmaxf(unit_, __int_as_float(__float_as_int(greatest * 0x1p-5f) & kExponent));
-    multiply(sums, unit_ / raised);
+    multiply(sums.o, unit_ / raised);
     unit_ = raised;
   }
 
   // The part's sums of O.
-  __device__ __forceinline__ void scale_sums(ShortSums<S>& sums) const { multiply(sums, unit_); }
+  __device__ __forceinline__ void scale_sums(ShortSums<S>& sums) const { multiply(sums.o, unit_); }
 
  private:
   static constexpr float kLeastUnit = 0x1p-100f;

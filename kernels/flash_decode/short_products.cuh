@@ -13,9 +13,17 @@
 template <typename S>
 using ShortScores = float[S::kKeyTiles][S::kScores];
 
-// Frees a tile of K or V. threads: one warp
-template <typename S>
-__device__ __forceinline__ void release_tile(unsigned smem, unsigned full, int lane) {
+// Waits for all products, and frees the tile of K or V that they have read.
+// shape:   sums: of these products; full: the tile's mbarrier
+// threads: one warp
+template <typename S, int kTiles, int kCount>
+__device__ __forceinline__ void await_products(float (&sums)[kTiles][kCount], unsigned smem,
+                                               unsigned full, int lane) {
+  wgmma_wait<0>();
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile) {
+    after_wait(sums[tile]);
+  }
   if (lane == 0) {
     mbarrier_arrive(smem + SmemPlan<S>::empty(full));
   }
@@ -54,12 +62,7 @@ class ShortProducts {
       }
     }
     wgmma_commit();
-    wgmma_wait<0>();
-#pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-      after_wait(s[m]);
-    }
-    release_tile<S>(smem_, Plan::full_k(stage.index), lane_);
+    await_products<S>(s, smem_, Plan::full_k(stage.index), lane_);
   }
 
   // O^T += V^T P^T of a step. sync: in: P is there
@@ -80,12 +83,7 @@ class ShortProducts {
       }
     }
     wgmma_commit();
-    wgmma_wait<0>();
-#pragma unroll
-    for (int panel = 0; panel < S::kPanels; ++panel) {
-      after_wait(sums.o[panel]);
-    }
-    release_tile<S>(smem_, Plan::full_v(stage.index), lane_);
+    await_products<S>(sums.o, smem_, Plan::full_v(stage.index), lane_);
   }
 
  private:

@@ -139,11 +139,7 @@ DetailValue read_detail_value(const ProblemDetail& detail, const std::string& te
   if (detail.kind == ProblemDetail::Kind::lengths) {
     return read_lengths(text, option);
   }
-  try {
-    (void)detail.parse_name(text);
-  } catch (const Error& error) {
-    throw Error(error.code(), error.what_was_wrong(), option, error.remedy());
-  }
+  (void)detail.parse_name(text, option);
   return text;
 }
 

@@ -97,7 +97,7 @@ bool is_in_range(const ProblemDetail& detail, double value) {
   return value >= detail.least && value <= detail.greatest &&
          (detail.kind != Kind::integer || value == std::floor(value)) &&
          (detail.names().empty() ||
-          is_among(static_cast<int>(value), mapped(detail.names(), &DetailName::value)));
+          is_among(static_cast<int>(value), detail.names(), &DetailName::value));
 }
 
 /// The value as the table holds it; nothing if it is of another kind.
@@ -172,11 +172,11 @@ std::span<const DetailName> ProblemDetail::names() const {
   }
 }
 
-int ProblemDetail::parse_name(std::string_view text) const {
+int ProblemDetail::parse_name(std::string_view text, const std::string& where) const {
   if (const auto value = value_of(names(), text)) {
     return *value;
   }
-  throw Error(ExitCode::usage, fmt::format("unknown {} '{}'", name, text), {},
+  throw Error(ExitCode::usage, fmt::format("unknown {} '{}'", name, text), where,
               "use one of " + joined(names(), ", ", &DetailName::name));
 }
 
@@ -189,16 +189,6 @@ DType parse_dtype(std::string_view text) {
                 "use fp16 or bf16 (any case)");
   }
   return static_cast<DType>(*value);
-}
-
-std::string_view layout_name(Layout layout) { return name_of(kLayouts, static_cast<int>(layout)); }
-
-Layout parse_layout(std::string_view text) {
-  if (const auto value = value_of(kLayouts, text)) {
-    return static_cast<Layout>(*value);
-  }
-  throw Error(ExitCode::usage, fmt::format("unknown layout '{}'", text), {},
-              "use bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)");
 }
 
 float usual_softmax_scale(std::int64_t d_head) {

@@ -34,9 +34,6 @@ enum class DType : int { fp16 = 5, bf16 = 15, e5m2 = 23, e4m3 = 24 };
 /// How tensors lie in memory: (batch, sequence, heads, d) or (batch, heads, sequence, d).
 enum class Layout : int { bshd = 0, bhsd = 1 };
 
-[[nodiscard]] std::string_view layout_name(Layout layout);  ///< "bshd", "bhsd"
-[[nodiscard]] Layout parse_layout(std::string_view text);   ///< throws Error(usage)
-
 /// What elements of an 8-bit K, and of an 8-bit V, share a scale: all, those of a head, of a head
 /// of a key, or of a head of a page.
 enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
@@ -124,8 +121,8 @@ struct ProblemDetail {
   [[nodiscard]] double get(const Problem& problem) const;
   /// The values of a property that has names for them; empty: it has none.
   [[nodiscard]] std::span<const DetailName> names() const;
-  /// The property's value with this name, in any case. Throws Error(usage).
-  [[nodiscard]] int parse_name(std::string_view text) const;
+  /// The property's value with this name, in any case. Throws Error(usage); `where`: the option.
+  [[nodiscard]] int parse_name(std::string_view text, const std::string& where = {}) const;
 };
 
 /// A row for each of these properties.
@@ -169,13 +166,11 @@ inline constexpr std::array<ProblemDetail, 15> kProblemDetails{
       &Problem::latent},
      {"kv_dtype", "kv_dtype", "--kv-dtype", "kv",
       "element type of K and V: that of Q (default), or e4m3 or e5m2, 8 bits that are multiplied "
-      "by "
-      "a scale",
+      "by a scale",
       &Problem::kv_dtype, 0, 24},
      {"kv_scales", "kv_scales", "--kv-scales", "scales/",
       "what shares a scale in K and V of 8 bits: tensor (all, the default), head, token (a head of "
-      "a "
-      "key) or page (a head of a page)",
+      "a key) or page (a head of a page)",
       &Problem::kv_scales, 0, 3}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.

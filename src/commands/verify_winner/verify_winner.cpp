@@ -27,13 +27,9 @@ KernelOptions kernels_of(KernelOptions options, const RunReport& file) {
 /// Returns every configuration of the spaces that fits the problem, and the winner in any case.
 std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spaces,
                               const Problem& problem, const Config& winner) {
-  ProblemOptions options;
-  options.dtypes = {problem.dtype};
-  options.d_heads = {problem.d_head};
+  const Binding binding{{problem.dtype}, {problem.d_head}, problem.kv_dtype};
   std::vector<Config> configs;
   for (const Family& family : families.all()) {
-    Binding binding = binding_of(options);
-    binding.kv_dtype = problem.kv_dtype;
     const Plan plan = make_plan(family, spaces.at(family.name), binding);
     configs.insert(configs.end(), plan.kept.begin(), plan.kept.end());
   }

@@ -397,6 +397,12 @@ struct ReferenceCase {
   void (*adjust)(Problem&) = [](Problem&) {};
 };
 
+// K and V of 8 bits in three sequences, with scales of each key.
+void token_scales(Problem& p) {
+  p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
+  p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::token;
+}
+
 void PrintTo(const ReferenceCase& c, std::ostream* out) { *out << c.name; }
 
 std::string case_name(const ::testing::TestParamInfo<ReferenceCase>& tested) {
@@ -836,10 +842,7 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::dominating_key,
                       {},
-                      [](Problem& p) {
-                        p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
-                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::token;
-                      }},
+                      token_scales},
         ReferenceCase{"eight_bits_by_page",
                       DType::fp16,
                       3,
@@ -849,9 +852,8 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::large_logits,
                       {},
                       [](Problem& p) {
-                        p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
-                        p.page_size = 16;
-                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::page;
+                        token_scales(p);
+                        p.page_size = 16, p.kv_scales = KvScales::page;
                       }},
         ReferenceCase{"eight_bits_of_one_token",
                       DType::fp16,
@@ -861,10 +863,7 @@ INSTANTIATE_TEST_SUITE_P(
                       false,
                       InputKind::extreme_scores,
                       {},
-                      [](Problem& p) {
-                        p.seq_len_kv = 90, p.seq_lens_kv = "5,17,90", p.kv_heads = 2;
-                        p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::token;
-                      }},
+                      token_scales},
         ReferenceCase{"eight_bits_of_packed_pages",
                       DType::fp16,
                       4,
