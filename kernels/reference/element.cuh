@@ -11,10 +11,14 @@ using Element = unsigned short;
 #ifndef FATUNE_KV_DTYPE
 #define FATUNE_KV_DTYPE 0
 #endif
+#ifndef FATUNE_EIGHT_BIT_QUERIES
+#define FATUNE_EIGHT_BIT_QUERIES 0
+#endif
 
 inline constexpr bool kIsBf16 = FATUNE_IS_BF16;
 inline constexpr bool kHasEightBits = FATUNE_KV_DTYPE != 0;
 inline constexpr bool kIsE4m3 = FATUNE_KV_DTYPE == 24;
+inline constexpr bool kHasEightBitQueries = FATUNE_EIGHT_BIT_QUERIES != 0;
 
 // An element of K and V.
 #if FATUNE_KV_DTYPE != 0
@@ -22,11 +26,18 @@ using KeyElement = unsigned char;
 #else
 using KeyElement = Element;
 #endif
+// An element of Q.
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+using QueryElement = KeyElement;
+#else
+using QueryElement = Element;
+#endif
 inline constexpr int kHeadDim = FATUNE_HEAD_DIM;     // head dimension of Q and K
 inline constexpr int kHeadDimV = FATUNE_HEAD_DIM_V;  // head dimension of V and O
 // All exponent bits set: infinity or NaN.
 inline constexpr unsigned kExponentMask = kIsBf16 ? 0x7f80u : 0x7c00u;
 
+static_assert(!kHasEightBitQueries || kIsE4m3, "Q of 8 bits has the type of K and V, e4m3");
 static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "rows are read 16 bytes at a time");
 
 __device__ __forceinline__ float element_value(Element element) {
@@ -93,6 +104,14 @@ __device__ __forceinline__ float key_scale(const Args& args, const TensorView& s
                                            long long batch, int key, long long head) {
   return kHasEightBits
              ? static_cast<const float*>(scales.data)[key_offset(args, scales, batch, key, head)]
+             : 1.0f;
+}
+
+// The scale of a head of Q.
+// shape: scales: of Q
+__device__ __forceinline__ float query_scale(const TensorView& scales, long long head) {
+  return kHasEightBitQueries
+             ? static_cast<const float*>(scales.data)[row_offset(scales, 0, 0, head)]
              : 1.0f;
 }
 

@@ -1,6 +1,6 @@
 // Arguments and results of the measurement kernels. Included by the host too; plain C++ types only,
 // no includes. Tensors are contiguous and 16-byte aligned; elements have 16 bits, those of K and V
-// 8 bits if FATUNE_KV_DTYPE says so.
+// 8 bits if FATUNE_KV_DTYPE says so, and those of Q too if FATUNE_EIGHT_BIT_QUERIES does.
 #ifndef FATUNE_KERNELS_REFERENCE_MEASUREMENT_ARGS_H
 #define FATUNE_KERNELS_REFERENCE_MEASUREMENT_ARGS_H
 
@@ -34,12 +34,13 @@ struct PackedRows {
   int sequences;
 };
 
-// The scales of K and of V, fp32, where these have 8 bits: an element's value is what is stored
-// times the scale of its row of its head. Views of one column, with the extents and pages of K;
-// strides are 0 where scales are shared.
-struct KeyScales {
+// The scales of K, V and Q, fp32, where these have 8 bits: an element's value is what is stored
+// times the scale of its row of its head. Views of one column, those of K and V with the extents
+// and pages of K; strides are 0 where scales are shared.
+struct InputScales {
   TensorView k;  // data: null unless elements have 8 bits
   TensorView v;
+  TensorView q;  // differs between heads alone
 };
 
 // Heads of Q share those of K and V in groups of the same size. Rows of K and V that no query may
@@ -54,7 +55,7 @@ struct FillInputsArgs {
   const int* keys;  // of each sequence; null where all have the rows of K, or are packed
   PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
-  KeyScales scales = {};
+  InputScales scales = {};
 };
 
 // The rows to be compared: for each (batch, head) the same number of rows, ascending.
@@ -71,7 +72,7 @@ struct ReferenceArgs {
   TensorView v;
   RowSelection selection;
   float* exact;   // fp32 throughout
-  void* rounded;  // rounded to the element type where a 16-bit framework rounds
+  void* rounded;  // elements of O, rounded where a framework of the elements' bits rounds
   float softmax_scale;
   int causal;          // a query sees no keys after its position
   int window;          // a query sees keys less than this far from its position; 0: all
@@ -80,7 +81,7 @@ struct ReferenceArgs {
   const float* sinks;  // (heads): scaled scores; null: there are none
   PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
-  KeyScales scales = {};
+  InputScales scales = {};
 };
 
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that
@@ -119,7 +120,7 @@ struct CompareArgs {
   TensorView output;
   RowSelection selection;
   const float* exact;
-  const void* rounded;
+  const void* rounded;  // elements of O
   CheckCounts* counts;
   unsigned long long elements;  // elements in the selection
   float atol;
@@ -140,7 +141,8 @@ struct RowStatisticsArgs {
 };
 
 struct NormArgs {
-  const void* q;
+  TensorView q;
+  TensorView q_scales;  // as in InputScales
   const void* k;
   unsigned long long rows[2];  // rows of Q, rows of K
   unsigned* norm_bits;         // [2] greatest squared norms as fp32 bits; start at 0

@@ -158,13 +158,21 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
   }
 }
 
+// The scale of a place in a tensor of 8 bits.
+__device__ __forceinline__ float scale_at(const FillInputsArgs& args, RandomStream tensor,
+                                          const Place& at) {
+  if (tensor == kQuery) {
+    return query_scale(args.scales.q, at.head);
+  }
+  return key_scale(args, tensor == kKey ? args.scales.k : args.scales.v, at.batch, at.row, at.head);
+}
+
 // Stores four values in a tensor at an index.
 __device__ __forceinline__ void store_values(const FillInputsArgs& args, RandomStream tensor,
                                              long long index, const Place& at, float4 values) {
 #if FATUNE_KV_DTYPE != 0
-  if (tensor != kQuery) {
-    const float scale =
-        key_scale(args, tensor == kKey ? args.scales.k : args.scales.v, at.batch, at.row, at.head);
+  if (tensor != kQuery || kHasEightBitQueries) {
+    const float scale = scale_at(args, tensor, at);
     KeyElement* const target = static_cast<KeyElement*>(tensor_of(args, tensor).data) + index;
     *reinterpret_cast<unsigned*>(target) =
         round_eight_bits(values.x / scale, values.y / scale) |

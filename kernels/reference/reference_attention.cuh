@@ -20,12 +20,20 @@
 // Every 16-bit implementation has one more rounding there: a framework's is of V times its scale, a
 // kernel's of p times the scale. The scale's power of two changes neither, within the range of the
 // element type.
+//
+// Where Q has 8 bits as well, the roundings are those of a kernel that multiplies 8-bit elements:
+//
+//   rounded: s = scale * q.k       p = e4m3(256 exp(s - max)) / 256 / sum       O = bf16(sum p v)
+//
+// where sum is that of exp(s - max), not rounded. There max is of the keys alone, and a sink counts
+// in sum.
 #ifndef FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
 #define FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
 
 #include "common/ptx_math.cuh"
 #include "reference/element.cuh"
 #include "reference/measurement_args.h"
+#include "reference/probability_units.h"
 #include "reference/reference_tile.h"
 
 inline constexpr int kThreads = kReferenceThreads;
@@ -84,10 +92,24 @@ struct RowState {
     }
   }
 
+  // Counts a sink in the sum alone, which becomes infinity where it far outweighs the keys.
+  __device__ __forceinline__ void add_to_sum(float sink) { sum += expf(sink - greatest); }
+
   // 0 in a row that sees no key.
   __device__ __forceinline__ float probability(float score) const {
     return sum > 0.0f ? expf(score - greatest) / sum : 0.0f;
   }
+
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+  // The probability, where the exponential was rounded to an e4m3. score: minus infinity if masked
+  __device__ __forceinline__ float eight_bit_probability(float score) const {
+    if (score == negative_infinity()) {
+      return 0.0f;
+    }
+    const unsigned short bits = round_eight_bits(kProbabilityUnits * expf(score - greatest), 0.0f);
+    return eight_bit_values(bits).x / kProbabilityUnits / sum;
+  }
+#endif
 };
 
 __device__ __forceinline__ float rounded_value(float value) {
@@ -182,8 +204,8 @@ struct Reference {
   }
 
   // The row of this block's head.
-  __device__ __forceinline__ const Element* query_address(int position) const {
-    return static_cast<const Element*>(args.q.data) +
+  __device__ __forceinline__ const QueryElement* query_address(int position) const {
+    return static_cast<const QueryElement*>(args.q.data) +
            row_offset(args.q, blockIdx.z, position, blockIdx.y);
   }
   // The head of K and V that it shares.
@@ -238,10 +260,15 @@ struct Reference {
                : 1.0f;
   }
   // A probability as V is multiplied by it in the rounded reference.
-  // shape: significand: value_significand() of its key
-  __device__ __forceinline__ float rounded_weight(float probability, float significand) const {
-    const float once = rounded_value(probability);
+  // shape: score: rounded_score(); significand: value_significand() of its key
+  __device__ __forceinline__ float rounded_probability(const RowState& row, float score,
+                                                       float significand) const {
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+    return row.eight_bit_probability(score);
+#else
+    const float once = rounded_value(row.probability(score));
     return kHasEightBits ? rounded_value(once * significand) / significand : once;
+#endif
   }
 
   // The score as both references have it. score: scaled, or minus infinity
@@ -250,6 +277,9 @@ struct Reference {
     return is_capped ? args.softcap * tanhf(score / args.softcap) : score;
   }
   __device__ __forceinline__ float rounded_score(float score) const {
+    if constexpr (kHasEightBitQueries) {
+      return capped(score);
+    }
     const float once = rounded_value(score);
     return args.softcap > 0.0f ? rounded_value(capped(once)) : once;
   }
@@ -263,7 +293,13 @@ struct Reference {
       find_seen(static_cast<int>(threadIdx.x));
     }
     __syncthreads();
-    load_rows<kHeadDim>(shared.q, [this](int row) { return query_address(shared.rows[row]); });
+    const auto address = [this](int row) { return query_address(shared.rows[row]); };
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+    load_scaled_rows<kHeadDim>(shared.q, address,
+                               [this](int) { return query_scale(args.scales.q, blockIdx.y); });
+#else
+    load_rows<kHeadDim>(shared.q, address);
+#endif
     first_key = shared.first_seen[0] / kKeys * kKeys;
     end_key = shared.end_seen[selected - 1];
     __syncthreads();
@@ -350,7 +386,11 @@ struct Reference {
       rounded[i].merge_lanes();
       if (args.sinks != nullptr) {
         exact[i].merge(args.sinks[blockIdx.y], 1.0f);
-        rounded[i].merge(args.sinks[blockIdx.y], 1.0f);
+        if constexpr (kHasEightBitQueries) {
+          rounded[i].add_to_sum(args.sinks[blockIdx.y]);
+        } else {
+          rounded[i].merge(args.sinks[blockIdx.y], 1.0f);
+        }
       }
     }
   }
@@ -369,7 +409,7 @@ struct Reference {
       for (int i = 0; i < kRowsPerThread; ++i) {
         shared.exact[first_row + i][key] = exact[i].probability(capped(s[i][j]));
         shared.rounded[first_row + i][key] =
-            rounded_weight(rounded[i].probability(rounded_score(s[i][j])), significand);
+            rounded_probability(rounded[i], rounded_score(s[i][j]), significand);
       }
     }
   }

@@ -42,6 +42,17 @@ __device__ __forceinline__ float squared_norm(const KeyElement* row) {
 }
 #endif
 
+// The factor of the squared norm of what is stored in a row of Q. Rows are contiguous, in the order
+// of the layout.
+__device__ __forceinline__ float squared_query_scale(const NormArgs& args, unsigned long long row) {
+  if constexpr (!kHasEightBitQueries) {
+    return 1.0f;
+  }
+  const unsigned long long head = row * kHeadDim / args.q.head_stride % args.q.heads;
+  const float scale = query_scale(args.q_scales, static_cast<long long>(head));
+  return scale * scale;
+}
+
 // Greatest squared norms of the rows of Q and of what is stored in those of K: a thread takes a row
 // at a time.
 // shape:   grid (any, 2): y names the tensor; whole warps
@@ -50,9 +61,11 @@ extern "C" __global__ void fatune_greatest_norms(const __grid_constant__ NormArg
   const GridStride loop;
   for (unsigned long long row = loop.first; row < args.rows[blockIdx.y]; row += loop.step) {
     const unsigned long long first = row * kHeadDim;
-    greatest = fmaxf(greatest, blockIdx.y == 0
-                                   ? squared_norm(static_cast<const Element*>(args.q) + first)
-                                   : squared_norm(static_cast<const KeyElement*>(args.k) + first));
+    const float norm = blockIdx.y == 0
+                           ? squared_query_scale(args, row) *
+                                 squared_norm(static_cast<const QueryElement*>(args.q.data) + first)
+                           : squared_norm(static_cast<const KeyElement*>(args.k) + first);
+    greatest = fmaxf(greatest, norm);
   }
   __syncwarp();
   max_over_warp(&args.norm_bits[blockIdx.y], greatest);

@@ -10,7 +10,7 @@ PAGES_SEED = 0
 # What a problem asks for beside a mask, heads and lengths that all sequences share; and what lacks a kernel without it.
 FEATURES = {"lengths": "one length for all sequences", "packed": "no packed batches", "pages": "contiguous K and V",
             "window": "no window", "softcap": "no softcap", "sinks": "no sinks", "two_dims": "one head dimension",
-            "latent": "V as a tensor of its own", "eight_bits": "K and V of 16 bits"}
+            "latent": "V as a tensor of its own", "eight_bits": "Q, K and V of 16 bits"}
 
 
 def features_of(problem):
@@ -21,7 +21,7 @@ def features_of(problem):
              "softcap": problem.get("softcap", 0), "sinks": problem.get("sinks", False),
              "two_dims": problem.get("d_head_v", problem["d_head"]) != problem["d_head"],
              "latent": problem.get("latent", False),
-             "eight_bits": problem.get("kv_dtype", problem["dtype"]) != problem["dtype"]}
+             "eight_bits": problem["dtype"] == "E4M3" or problem.get("kv_dtype", problem["dtype"]) != problem["dtype"]}
     return {name for name, value in asked.items() if value}
 
 

@@ -202,7 +202,9 @@ std::string function(const std::string& head, Body& body) {
 std::string refusal_function(const Family& family) {
   Body body(family);
   for (const ToldProperty& property : kToldProperties) {
-    if (!takes(family.arguments, property)) {
+    // No problem of a library has a Q of 8 bits (runtime/facts.cpp).
+    const bool is_of_no_library = property.rule == kToldEightBitQueries.rule;
+    if (!takes(family.arguments, property) && !is_of_no_library) {
       const std::string usual =
           property.usual.empty() ? "0.0" : fmt::format("f.{}", property.usual);
       body.open(fmt::format("if (f.{} != {}) {{", find_detail(property.detail).symbol, usual));

@@ -53,7 +53,9 @@ class Eligibility {
  private:
   const Problem problem_;
   [[nodiscard]] std::optional<std::string> why_not(const Config& config) const {
-    return problem_.latent        ? "V is columns of K, as that of no tuned problem is"
+    return problem_.latent ? "V is columns of K, as that of no tuned problem is"
+           : has_query_scales(problem_)
+               ? "Q, K and V have 8 bits, as those of no tuned problem have"
            : has_scales(problem_) ? "K and V have 8 bits, as those of no tuned problem have"
                                   : rules_.why_not(config, problem_, device_);
   }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "model/kv_pages.hpp"
 #include "plan/config_text.hpp"
@@ -64,7 +66,8 @@ class RunReader {
       return skip({}, "its V is columns of K: tuned tables have no such rows");
     }
     if (has_scales(row.problem)) {
-      return skip({}, "its K and V have 8 bits: tuned tables have no such rows");
+      return skip({}, fmt::format("its {} have 8 bits: tuned tables have no such rows",
+                                  has_query_scales(row.problem) ? "Q, K and V" : "K and V"));
     }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");

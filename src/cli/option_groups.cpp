@@ -327,7 +327,7 @@ std::vector<std::int64_t> parse_integer_list(std::string_view text, const std::s
 }
 
 std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option) {
-  return parse_list(text, option, "give fp16, bf16 or fp16,bf16",
+  return parse_list(text, option, "give fp16, bf16, e4m3 or several of them, as in fp16,bf16",
                     [](std::string_view part) { return parse_dtype(part); });
 }
 
@@ -419,8 +419,9 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
                   [&](const std::string& text) {
                     problems.d_heads = parse_integer_list(text, "--dhead", 1, kMostHeadDim);
                   });
-  add_value(app, "--dtype", "fp16|bf16,...", "element types (default: those of the configurations)",
-            problems.dtypes, parse_dtype_list);
+  add_value(app, "--dtype", "fp16|bf16|e4m3,...",
+            "element types (default: those of the configurations)", problems.dtypes,
+            parse_dtype_list);
 }
 
 void add_preset_option(CLI::App& app, ProblemOptions& problems) {

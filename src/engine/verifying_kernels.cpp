@@ -56,7 +56,8 @@ RatesByType::RatesByType(const RatesSetup& setup, const std::vector<Problem>& pr
                          Measure measure, Clock::duration lasts)
     : measure_(std::move(measure)), lasts_(lasts) {
   for (const Problem& problem : problems) {
-    if (setup.sources != nullptr && !kernels_.contains(problem.dtype)) {
+    const bool has_kernels = !has_eight_bits(problem.dtype);  // their products have 16 bits
+    if (setup.sources != nullptr && has_kernels && !kernels_.contains(problem.dtype)) {
       kernels_.emplace(problem.dtype,
                        compile_in_background(
                            matmul_request(setup.sources, problem.dtype, setup.arch), setup.cache));

@@ -63,8 +63,8 @@ struct RatesSetup {
   CubinCache* cache = nullptr;  ///< may be null; must outlive the rates
 };
 
-/// What a GPU reaches at most, by element type of the products. They are measured when a
-/// problem begins, and again for a later one, because a GPU becomes slower as it gets warm. A
+/// What a GPU reaches at most, by element type of the products, of 16 bits. They are measured when
+/// a problem begins, and again for a later one, because a GPU becomes slower as it gets warm. A
 /// failure loses the rates and has no other effect.
 class RatesByType {
  public:

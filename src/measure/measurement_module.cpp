@@ -43,25 +43,16 @@ std::uint64_t element_count(const TensorView& tensor) {
 }  // namespace
 
 std::vector<std::string> measurement_source_names() {
-  return {"reference/measurement.cu",
-          "reference/check_output.cuh",
-          "reference/count_rows.cuh",
-          "reference/device_gate.cuh",
-          "reference/element.cuh",
-          "reference/extreme_inputs.h",
-          "reference/grid_stride.cuh",
-          "reference/read_memory.cuh",
-          "reference/read_memory_args.h",
-          "reference/measurement_args.h",
-          "reference/philox.cuh",
-          "reference/random_inputs.cuh",
-          "reference/reference_attention.cuh",
-          "reference/reference_tile.h",
-          "reference/row_values.cuh",
-          "common/ptx_convert.cuh",
-          "common/ptx_fp8.cuh",
-          "common/ptx_math.cuh",
-          "common/ptx_system.cuh"};
+  return {"reference/measurement.cu",     "reference/check_output.cuh",
+          "reference/count_rows.cuh",     "reference/device_gate.cuh",
+          "reference/element.cuh",        "reference/extreme_inputs.h",
+          "reference/grid_stride.cuh",    "reference/read_memory.cuh",
+          "reference/read_memory_args.h", "reference/measurement_args.h",
+          "reference/philox.cuh",         "reference/probability_units.h",
+          "reference/random_inputs.cuh",  "reference/reference_attention.cuh",
+          "reference/reference_tile.h",   "reference/row_values.cuh",
+          "common/ptx_convert.cuh",       "common/ptx_fp8.cuh",
+          "common/ptx_math.cuh",          "common/ptx_system.cuh"};
 }
 
 CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
@@ -69,7 +60,7 @@ CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
   check_head_dim("d_head", problem.d_head);
   check_head_dim("d_head_v", problem.d_head_v);
   CompileRequest request =
-      request_for(std::move(sources), "fatune_reference_attention", problem.dtype, arch);
+      request_for(std::move(sources), "fatune_reference_attention", output_dtype(problem), arch);
   request.label =
       fmt::format("measurement kernels, {}, d_head {}", dtype_name(problem.dtype), problem.d_head);
   // The constexpr functions of reference_tile.h are used on the host too, and have no __device__.
@@ -79,6 +70,9 @@ CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
   if (has_scales(problem)) {
     request.defines.emplace_back("FATUNE_KV_DTYPE",
                                  std::to_string(static_cast<int>(problem.kv_dtype)));
+  }
+  if (has_query_scales(problem)) {
+    request.defines.emplace_back("FATUNE_EIGHT_BIT_QUERIES", "1");
   }
   return request;
 }

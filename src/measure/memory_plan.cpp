@@ -54,7 +54,7 @@ void check_no_overflow(const Problem& problem) {
 // KiB and at most 4 MiB.
 std::int64_t guard_band_bytes(const Problem& problem) {
   const std::int64_t columns = std::max(problem.d_head, problem.d_head_v);
-  const std::int64_t row_bytes = problem.heads * columns * element_bytes(problem.dtype);
+  const std::int64_t row_bytes = problem.heads * columns * element_bytes(output_dtype(problem));
   return round_up(std::clamp(kTilePositions * row_bytes, kMiB / 16, 4 * kMiB),
                   kTensorAlignmentBytes);
 }

@@ -18,7 +18,8 @@ double bytes_through_memory(const Problem& problem, std::int64_t l2_bytes, bool 
 }
 
 LeastTime time_of_flop(const Problem& problem, const DeviceLimits& limits) {
-  const double flop_per_us = peak_tensor_flop_per_us(limits);
+  const double rate = product_rate(problem);
+  const double flop_per_us = rate * peak_tensor_flop_per_us(limits);
   if (!(flop_per_us > 0.0)) {
     return {};
   }
@@ -27,7 +28,7 @@ LeastTime time_of_flop(const Problem& problem, const DeviceLimits& limits) {
           fmt::format("it needs {:.4g} GFLOP, and {} SMs at {:.0f} MHz and {:.0f} FLOP per SM and "
                       "clock do {:.0f} TFLOP/s",
                       flop / 1e9, limits.sm_count, limits.clock_khz / 1e3,
-                      peak_tensor_flop_per_clock(limits.arch), flop_per_us / 1e6)};
+                      rate * peak_tensor_flop_per_clock(limits.arch), flop_per_us / 1e6)};
 }
 
 LeastTime time_of_bytes(const Problem& problem, const DeviceLimits& limits, bool flushed) {

@@ -69,7 +69,8 @@ double limit_of_rows(const Problem& problem, const ReferenceArgs& reference, dou
   const gpu::DeviceBuffer on_device(sizeof bits);
   gpu::fill_words_async(on_device.address(), 0, bits.size(), stream);
   const TensorShape keys = tensor_shape(problem, TensorRole::k);
-  kernels.find_greatest_norms({reference.q.data,
+  kernels.find_greatest_norms({reference.q,
+                               reference.scales.q,
                                reference.k.data,
                                {row_count(reference.q), row_count(keys)},
                                on_device.as<unsigned>()},
@@ -149,6 +150,9 @@ Tensors::Tensors(const Problem& problem, InputKind kind)
     add_small_input(kKeyScalesTensor, make_scales(problem, TensorRole::k, kind));
     add_small_input(kValueScalesTensor, make_scales(problem, TensorRole::v, kind));
   }
+  if (has_query_scales(problem)) {
+    add_small_input(kQueryScalesTensor, make_scales(problem, TensorRole::q, kind));
+  }
 }
 
 template <typename Word>
@@ -193,16 +197,17 @@ TensorView Tensors::view(TensorRole role) const {
   return tensor_view(problem_, role, as_pointer(at(role)));
 }
 
-KeyScales Tensors::scales() const {
-  if (!has_scales(problem_)) {
-    return {};
-  }
-  const TensorShape shape = scale_shape(problem_);
-  const auto view = [&](std::string_view name) {
-    const gpu::DeviceBuffer& memory = find_small_input(name)->memory;
-    return view_of(shape, shape, as_pointer(memory.address()));
+InputScales Tensors::scales() const {
+  const auto view = [&](std::string_view name, TensorRole role) -> TensorView {
+    const SmallInput* const scales = find_small_input(name);
+    if (scales == nullptr) {
+      return {};
+    }
+    const TensorShape shape = scale_shape(problem_, role);
+    return view_of(shape, shape, as_pointer(scales->memory.address()));
   };
-  return {view(kKeyScalesTensor), view(kValueScalesTensor)};
+  return {view(kKeyScalesTensor, TensorRole::k), view(kValueScalesTensor, TensorRole::v),
+          view(kQueryScalesTensor, TensorRole::q)};
 }
 
 double Tensors::greatest_key_scale() const {

@@ -103,8 +103,8 @@ class Tensors {
   [[nodiscard]] const int* key_lengths() const { return small_input<int>(kKeyLengthsTensor); }
   /// The heads' sinks in device memory; null: they have none.
   [[nodiscard]] const float* sinks() const { return small_input<float>(kSinksTensor); }
-  /// Views of the scales of K and V; without data if they have none.
-  [[nodiscard]] KeyScales scales() const;
+  /// Views of the tensors' scales; without data for those that have none.
+  [[nodiscard]] InputScales scales() const;
   [[nodiscard]] double greatest_key_scale() const;  ///< 1 if K has none
   [[nodiscard]] const std::vector<SmallInput>& small_inputs() const { return small_inputs_; }
 

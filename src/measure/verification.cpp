@@ -17,7 +17,7 @@ References::References(const Problem& problem, std::uint64_t seed, const gpu::St
   elements_ = row_count * problem.d_head_v;
   rows_ = gpu::DeviceBuffer(row_count * static_cast<std::int64_t>(sizeof(std::int32_t)));
   exact_ = gpu::DeviceBuffer(elements_ * static_cast<std::int64_t>(sizeof(float)));
-  rounded_ = gpu::DeviceBuffer(elements_ * element_bytes(problem.dtype));
+  rounded_ = gpu::DeviceBuffer(elements_ * element_bytes(output_dtype(problem)));
   gpu::copy_to_device_async(rows_.address(), sample.rows.data(), rows_.bytes(), stream);
   stream.synchronize();  // the positions are copied from memory that is freed here
 }
@@ -175,7 +175,7 @@ ErrorStats stats_of(const Stage& stage, const CheckCounts& counts) {
   stats.max_abs_difference = from_bits(counts.max_abs_difference_bits);
   stats.max_abs_reference_error = from_bits(counts.max_abs_reference_error_bits);
   stats.limit = error_limit(stats.max_abs_reference_error, from_bits(counts.max_abs_reference_bits),
-                            stage.problem().dtype);
+                            output_dtype(stage.problem()));
   stats.elements = static_cast<std::int64_t>(counts.compared);
   stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
   stats.not_finite = static_cast<std::int64_t>(counts.not_finite);

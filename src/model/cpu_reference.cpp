@@ -10,6 +10,7 @@
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
+#include "reference/probability_units.h"
 
 namespace fatune {
 namespace {
@@ -81,6 +82,10 @@ constexpr double significand_of(double value) { return value / power_of_two(expo
 
 enum class Rounding { none, to_elements };
 
+double rounded_to(DType dtype, double value) {
+  return element_value(round_to_element(value, dtype), dtype);
+}
+
 // A row of Q and O, where tensor_shape() has it.
 struct RowAt {
   std::int64_t batch;
@@ -101,10 +106,11 @@ class RowScores {
         sequences_(sequences_of(problem)),
         rounding_(rounding) {}
 
+  // Of 8 bits, only exponentials and the result are rounded.
   [[nodiscard]] double rounded(double value) const {
-    return rounding_ == Rounding::none
+    return rounding_ == Rounding::none || has_eight_bits(problem_.dtype)
                ? value
-               : element_value(round_to_element(value, problem_.dtype), problem_.dtype);
+               : rounded_to(problem_.dtype, value);
   }
 
   // Fills scores() and returns the keys that they belong to, as rows of K.
@@ -176,6 +182,53 @@ void add_scaled(std::span<double> out, double weight, const double* v) {
   }
 }
 
+// What V of a key is multiplied by, for one way of rounding.
+class Weights {
+ public:
+  // v_scales: those of cpu_rounded_attention(); empty: there are none
+  Weights(const Problem& problem, Rounding rounding, std::span<const float> v_scales)
+      : problem_(problem),
+        is_rounded_(rounding != Rounding::none),
+        has_eight_bits_(is_rounded_ && has_eight_bits(problem.dtype)),
+        v_scales_(v_scales) {}
+
+  [[nodiscard]] SoftmaxSum sum_of(const std::vector<double>& scores, double sink) const {
+    if (!has_eight_bits_) {
+      return softmax_sum(scores, sink);
+    }
+    SoftmaxSum of_keys = softmax_sum(scores, kNone);
+    of_keys.sum += std::exp(sink - of_keys.greatest);  // infinity if it far outweighs the keys
+    return of_keys;
+  }
+  // v_row: where the key's row of V begins
+  [[nodiscard]] double of(double score, const SoftmaxSum& softmax, std::int64_t v_row) const {
+    const double exponential = std::exp(score - softmax.greatest);
+    if (!is_rounded_) {
+      return exponential / softmax.sum;
+    }
+    if (has_eight_bits_) {
+      constexpr double kUnits = kProbabilityUnits;
+      return rounded_to(problem_.dtype, kUnits * exponential) / kUnits / softmax.sum;
+    }
+    const double once = rounded_to(problem_.dtype, exponential / softmax.sum);
+    if (v_scales_.empty()) {
+      return once;
+    }
+    const double significand =
+        significand_of(double{v_scales_[static_cast<std::size_t>(v_row / problem_.d_head_v)]});
+    return rounded_to(problem_.dtype, once * significand) / significand;
+  }
+  [[nodiscard]] double result(double o) const {
+    return is_rounded_ ? rounded_to(output_dtype(problem_), o) : o;
+  }
+
+ private:
+  const Problem& problem_;
+  bool is_rounded_;
+  bool has_eight_bits_;
+  std::span<const float> v_scales_;
+};
+
 // v_scales: those of cpu_rounded_attention(); empty: there are none
 std::vector<double> attention(const Problem& problem, std::span<const double> q,
                               std::span<const double> k, std::span<const double> v,
@@ -184,31 +237,22 @@ std::vector<double> attention(const Problem& problem, std::span<const double> q,
   const KeyRows v_rows(problem, TensorRole::v);
   const TensorShape o_shape = tensor_shape(problem, TensorRole::o);
   RowScores row(problem, q, k, rounding);
-  // A rounded probability as V is multiplied by it. v_row: where its key's row of V begins
-  const auto weight = [&](double probability, std::int64_t v_row) {
-    if (v_scales.empty()) {
-      return probability;
-    }
-    const double significand =
-        significand_of(double{v_scales[static_cast<std::size_t>(v_row / problem.d_head_v)]});
-    return row.rounded(probability * significand) / significand;
-  };
+  const Weights weights(problem, rounding, v_scales);
   std::vector<double> all(static_cast<std::size_t>(o_shape.elements()));
   for_each_row(problem, [&](const RowAt& at) {
     const KeyRange keys = row.compute(at);
     if (keys.size() == 0) {
       return;
     }
-    const auto [greatest, sum] = softmax_sum(row.scores(), sink_of(sinks, at.head));
+    const SoftmaxSum softmax = weights.sum_of(row.scores(), sink_of(sinks, at.head));
     const auto first = static_cast<std::size_t>(o_shape.row_offset(at.batch, at.row, at.head));
     const std::span out = std::span(all).subspan(first, static_cast<std::size_t>(problem.d_head_v));
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
       const double score = row.scores()[static_cast<std::size_t>(key - keys.first)];
       const std::int64_t v_row = v_rows.offset(at.batch, key, at.head / group_size(problem));
-      add_scaled(out, weight(row.rounded(std::exp(score - greatest) / sum), v_row),
-                 v.data() + v_row);
+      add_scaled(out, weights.of(score, softmax, v_row), v.data() + v_row);
     }
-    std::ranges::transform(out, out.begin(), [&](double o) { return row.rounded(o); });
+    std::ranges::transform(out, out.begin(), [&](double o) { return weights.result(o); });
   });
   return all;
 }

@@ -67,6 +67,10 @@ struct RowStatistics {
 /// the problem's element type, as in a framework that runs the operations one by one. Sums are
 /// float64, where a framework has fp32. With scales of V that keys have of their own, a probability
 /// p becomes round(p * m) / m, where m is the significand of its key's scale, 1 <= m < 2.
+///
+/// Where Q has 8 bits, scores are not rounded, and the result is rounded to bf16. A probability is
+/// round(u * e) / (u * sum), where e is exp(score - greatest score of the keys), round gives an
+/// e4m3, u is kProbabilityUnits (kernels/reference), and sum is that of e, and of a sink's e.
 /// shape: v: what is stored times its scale; v_scales: normal numbers > 0, one for each row of v in
 ///        the order of its elements; empty unless keys_have_scales()
 [[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,

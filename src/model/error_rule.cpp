@@ -51,7 +51,7 @@ RowCount count_row(double limit, const Problem& problem, std::int64_t first,
   RowCount count;
   const auto begin = static_cast<std::size_t>(first);
   for (std::size_t i = begin; i < begin + static_cast<std::size_t>(problem.d_head_v); ++i) {
-    const double value = element_value(output[i], problem.dtype);
+    const double value = element_value(output[i], output_dtype(problem));
     const double difference = std::abs(value - rounded[i]);
     const bool within = difference <= limit && std::abs(value - exact[i]) <= limit;
     count.beyond_limit += within ? 0 : 1;

@@ -14,10 +14,11 @@ namespace fatune {
 inline constexpr double kMismatchAtol = 1e-5;
 inline constexpr double kMismatchRtol = 1e-3;
 
-/// The distance from |value| to the next greater number of the element type.
+/// The distance from |value| to the next greater number of the element type, fp16 or bf16.
 [[nodiscard]] double unit_in_last_place(double value, DType dtype);
 
-/// The limit for an output's difference from the 16-bit reference (docs/check.md). It also
+/// The limit for an output's difference from the 16-bit reference (docs/check.md), which is that of
+/// 8 bits where Q has 8 bits. `dtype` is the output's, and has 16 bits in any case. The limit also
 /// limits the difference from the fp32 reference, so that an error shared with the 16-bit reference
 /// is not excused. It is twice the greatest error of the 16-bit reference, but at least one unit in
 /// the last place of the greatest reference value. A 16-bit output cannot promise less, and the
@@ -47,7 +48,7 @@ inline constexpr double kMismatchRtol = 1e-3;
 [[nodiscard]] std::optional<std::string> find_fault(const ErrorStats& stats);
 
 /// Compares an output with both references on the CPU, as kernels/reference/check_output.cuh does
-/// on a GPU. Values that are not finite are counted and not compared.
+/// on a GPU. Values that are not finite are counted and not compared. dtype: of the output
 /// shape: output, exact and rounded: the same elements in the same order
 [[nodiscard]] ErrorStats compare_outputs(const std::string& input, DType dtype,
                                          std::span<const std::uint16_t> output,

@@ -213,7 +213,7 @@ namespace {
 float greatest_input(const Problem& problem, TensorRole role, InputKind kind) {
   constexpr float kOfNormals = 6.0F;
   if (kind == InputKind::large_values && role == TensorRole::v) {
-    return greatest_large_value(problem.dtype == DType::bf16);
+    return greatest_large_value(output_dtype(problem) == DType::bf16);
   }
   if (kind == InputKind::extreme_scores && role == TensorRole::k) {
     return 2.0F * kExtremeScore * usual_softmax_scale(problem.d_head);
@@ -227,9 +227,9 @@ std::vector<float> make_scales(const Problem& problem, TensorRole role, InputKin
   constexpr float kGreatestE4m3 = 448.0F;
   // Their number divides no step of keys, so that those of two steps differ too.
   constexpr std::array kFactors{1.0F, 0.6F, 37.0F, 4000.0F, 1.7F, 0.8F, 250.0F, 3.1F, 0.9F};
-  const std::size_t first = role == TensorRole::k ? 0 : 4;
+  const std::size_t first = role == TensorRole::k ? 0 : role == TensorRole::v ? 4 : 7;
   const float usual = greatest_input(problem, role, kind) / kGreatestE4m3;
-  std::vector<float> scales(static_cast<std::size_t>(scale_shape(problem).elements()));
+  std::vector<float> scales(static_cast<std::size_t>(scale_shape(problem, role).elements()));
   for (std::size_t i = 0; i < scales.size(); ++i) {
     scales[i] = usual * kFactors.at((first + i) % kFactors.size());
   }

@@ -72,7 +72,7 @@ inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::la
 /// Error(usage), which lists the names, for any other text.
 [[nodiscard]] InputKind parse_input_kind(std::string_view text);
 
-/// Elements of the head's dtype, or of 8 bits those of kv_dtype, one in each word. shape: q
+/// Elements of the head's dtype, or those of 8 bits of a problem, one in each word. shape: q
 /// (seq_len, d_head), k (seq_len_kv, d_head), v (seq_len_kv, d_head_v), sinks (heads): only where
 /// heads have them
 struct HeadInputs {
@@ -83,6 +83,7 @@ struct HeadInputs {
   std::vector<std::int32_t> page_table{};  ///< of pools K and V (kv_pages.hpp); empty: contiguous
   std::vector<float> k_scales{};           ///< scale_shape(); empty: there are none
   std::vector<float> v_scales{};
+  std::vector<float> q_scales{};
 };
 
 /// The sinks of all query heads; empty if the problem has none. Some outweigh the keys, others
@@ -90,9 +91,9 @@ struct HeadInputs {
 /// units: scaled scores
 [[nodiscard]] std::vector<float> make_sinks(const Problem& problem, InputKind kind);
 
-/// The scales of K or V, if these have 8 bits. Neighbours differ. Inputs of the kind, divided by
+/// The scales of Q, K or V, if these have 8 bits. Neighbours differ. Inputs of the kind, divided by
 /// them, use all of a format's numbers: with some scales the greatest inputs are beyond the
-/// greatest number, with others most are subnormal. shape: scale_shape(); role: k or v
+/// greatest number, with others most are subnormal. shape: scale_shape(); role: q, k or v
 [[nodiscard]] std::vector<float> make_scales(const Problem& problem, TensorRole role,
                                              InputKind kind);
 

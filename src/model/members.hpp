@@ -25,7 +25,8 @@ void visit_members(Self& self, const Visit& visit) {
   visit(MemberInfo{"seq_len", "number of queries in a sequence"}, self.seq_len);
   visit(MemberInfo{"heads", "number of attention heads"}, self.heads);
   visit(MemberInfo{"d_head", "head dimension"}, self.d_head);
-  visit(MemberInfo{"dtype", "element type of Q, K, V and O"}, self.dtype);
+  visit(MemberInfo{"dtype", "element type of Q; O has it too, or BF16 where it is E4M3"},
+        self.dtype);
   visit(MemberInfo{"causal", "whether a query sees only keys up to its own position"}, self.causal);
   if constexpr (!std::is_const_v<Self>) {
     self = usual_problem(self);  // with the usual details for what was just read

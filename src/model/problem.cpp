@@ -124,10 +124,28 @@ DetailValue detail_in(const nlohmann::json& json) {
   return json.is_number() ? DetailValue(json.get<double>()) : DetailValue(json.get<std::string>());
 }
 
+[[noreturn]] void refuse(const std::string& what, const char* remedy) {
+  throw Error(ExitCode::usage, what, {}, remedy);
+}
+
+void check_dtype(const Problem& problem) {
+  if (!has_eight_bits(problem.dtype)) {
+    return;
+  }
+  if (problem.dtype != DType::e4m3) {
+    refuse(fmt::format("Q cannot be {}", dtype_name(problem.dtype)), "use FP16, BF16 or E4M3");
+  }
+  if (problem.kv_dtype != problem.dtype) {
+    refuse(fmt::format("K and V are {} and Q is {}", dtype_name(problem.kv_dtype),
+                       dtype_name(problem.dtype)),
+           "K and V have the type of a Q of 8 bits: leave kv_dtype out");
+  }
+  if (problem.kv_scales == KvScales::token || problem.kv_scales == KvScales::page) {
+    refuse("scales of keys need Q of 16 bits", "choose kv_scales tensor or head, or another dtype");
+  }
+}
+
 void check_kv_dtype(const Problem& problem) {
-  const auto refuse = [](const std::string& what, const char* remedy) {
-    throw Error(ExitCode::usage, what, {}, remedy);
-  };
   if (!has_scales(problem)) {
     if (problem.kv_dtype != problem.dtype) {
       refuse(fmt::format("K and V are {} and Q is {}", dtype_name(problem.kv_dtype),
@@ -184,9 +202,9 @@ std::string_view dtype_name(DType dtype) { return name_of(kDTypes, static_cast<i
 
 DType parse_dtype(std::string_view text) {
   const auto value = value_of(kDTypes, text);
-  if (!value || has_eight_bits(static_cast<DType>(*value))) {
+  if (!value || static_cast<DType>(*value) == DType::e5m2) {
     throw Error(ExitCode::usage, fmt::format("unknown dtype '{}'", text), {},
-                "use fp16 or bf16 (any case)");
+                "use fp16, bf16 or e4m3 (any case)");
   }
   return static_cast<DType>(*value);
 }
@@ -242,6 +260,7 @@ void check_problem(const Problem& problem) {
   }
   check_lengths(problem);
   check_pages(problem);
+  check_dtype(problem);
   check_kv_dtype(problem);
 }
 
@@ -312,14 +331,15 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   return shape;
 }
 
-TensorShape scale_shape(const Problem& problem) {
-  const TensorShape keys = tensor_shape(problem, TensorRole::k);
+TensorShape scale_shape(const Problem& problem, TensorRole role) {
+  const TensorShape of = tensor_shape(problem, role == TensorRole::q ? role : TensorRole::k);
+  // check_problem() leaves a Q of 8 bits none of these.
   const bool each_row = problem.kv_scales == KvScales::token;
   const bool each_batch = each_row || problem.kv_scales == KvScales::page;
   TensorShape shape;
-  shape.batch = each_batch ? keys.batch : 1;
-  shape.rows = each_row ? keys.rows : 1;
-  shape.heads = problem.kv_scales == KvScales::tensor ? 1 : keys.heads;
+  shape.batch = each_batch ? of.batch : 1;
+  shape.rows = each_row ? of.rows : 1;
+  shape.heads = problem.kv_scales == KvScales::tensor ? 1 : of.heads;
   shape.columns = 1;
   shape.batch_stride = each_batch ? shape.rows * shape.heads : 0;
   shape.row_stride = each_row ? shape.heads : 0;

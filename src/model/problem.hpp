@@ -22,7 +22,7 @@ class JsonNode;
 enum class DType : int { fp16 = 5, bf16 = 15, e5m2 = 23, e4m3 = 24 };
 
 [[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16", "E5M2", "E4M3"
-/// Element types of Q and O: fp16 or bf16, in any case. Throws Error(usage).
+/// Element types of Q: fp16, bf16 or e4m3, in any case. Throws Error(usage).
 [[nodiscard]] DType parse_dtype(std::string_view text);
 [[nodiscard]] constexpr bool has_eight_bits(DType dtype) {
   return dtype == DType::e5m2 || dtype == DType::e4m3;
@@ -35,7 +35,7 @@ enum class DType : int { fp16 = 5, bf16 = 15, e5m2 = 23, e4m3 = 24 };
 enum class Layout : int { bshd = 0, bhsd = 1 };
 
 /// What elements of an 8-bit K, and of an 8-bit V, share a scale: all, those of a head, of a head
-/// of a key, or of a head of a page.
+/// of a key, or of a head of a page. Elements of an 8-bit Q: all, or those of a head of Q.
 enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
 
 /// 1 / sqrt(d_head), the usual scale of scores.
@@ -51,11 +51,11 @@ enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
 /// sets seq_len, heads, d_head or dtype later uses changed(), which updates the rest.
 struct Problem {
   std::int64_t batch = 0;
-  std::int64_t seq_len = 0;  ///< queries per sequence
-  std::int64_t heads = 0;    ///< query heads
-  std::int64_t d_head = 0;   ///< elements of a row of Q and K
-  DType dtype = DType::fp16;
-  bool causal = false;  ///< a query sees no keys after its own position (flop.hpp)
+  std::int64_t seq_len = 0;   ///< queries per sequence
+  std::int64_t heads = 0;     ///< query heads
+  std::int64_t d_head = 0;    ///< elements of a row of Q and K
+  DType dtype = DType::fp16;  ///< element type of Q; of O: output_dtype()
+  bool causal = false;        ///< a query sees no keys after its own position (flop.hpp)
 
   std::int64_t seq_len_kv = seq_len;  ///< keys per sequence
   std::int64_t kv_heads = heads;      ///< divides heads: heads / kv_heads query heads share one
@@ -80,10 +80,10 @@ struct Problem {
   /// V is the first d_head_v columns of K, as in multi-head latent attention, and no tensor of its
   /// own.
   bool latent = false;
-  /// Element type of K and V: that of Q, or of 8 bits. Those of 8 bits have scales, in fp32: what
-  /// is stored, times its scale, is the key or the value.
+  /// Element type of K and V: that of Q, or of 8 bits. A Q of 8 bits has the type of K and V.
+  /// Tensors of 8 bits have scales, in fp32: what is stored, times its scale, is the element.
   DType kv_dtype = dtype;
-  KvScales kv_scales = KvScales::tensor;  ///< of K and V of 8 bits: scale_shape()
+  KvScales kv_scales = KvScales::tensor;  ///< of Q, K and V of 8 bits: scale_shape()
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -170,13 +170,14 @@ inline constexpr std::array<ProblemDetail, 15> kProblemDetails{
       &Problem::kv_dtype, 0, 24},
      {"kv_scales", "kv_scales", "--kv-scales", "scales/",
       "what shares a scale in K and V of 8 bits: tensor (all, the default), head, token (a head of "
-      "a key) or page (a head of a page)",
+      "a key) or page (a head of a page); a Q of 8 bits has those of tensor or head too",
       &Problem::kv_scales, 0, 3}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
 inline constexpr std::string_view kSinksTensor = "sinks";
-/// The names that kernels' arguments use for the scales of K and of V of 8 bits: fp32,
+/// The names that kernels' arguments use for the scales of Q, K and V of 8 bits: fp32,
 /// scale_shape().
+inline constexpr std::string_view kQueryScalesTensor = "q_scales";
 inline constexpr std::string_view kKeyScalesTensor = "k_scales";
 inline constexpr std::string_view kValueScalesTensor = "v_scales";
 
@@ -261,13 +262,28 @@ struct TensorShape {
 [[nodiscard]] inline bool has_scales(const Problem& problem) {
   return has_eight_bits(problem.kv_dtype);
 }
+/// Whether Q has scales too.
+[[nodiscard]] inline bool has_query_scales(const Problem& problem) {
+  return has_eight_bits(problem.dtype);
+}
 /// The shape of the scales of K, and of those of V: (1), (heads), or (batch, rows, heads) of K, or
-/// without its rows for scales of pages. A stride is 0 where the scale is the same. Precondition:
-/// has_scales().
-[[nodiscard]] TensorShape scale_shape(const Problem& problem);
+/// without its rows for scales of pages. Of Q: (1) or (heads) of Q. A stride is 0 where the scale
+/// is the same. Precondition: the tensor has scales.
+[[nodiscard]] TensorShape scale_shape(const Problem& problem, TensorRole role = TensorRole::k);
 
+/// Element type of O: that of Q, or bf16 where Q has 8 bits.
+[[nodiscard]] inline DType output_dtype(const Problem& problem) {
+  return has_eight_bits(problem.dtype) ? DType::bf16 : problem.dtype;
+}
 [[nodiscard]] inline DType dtype_of(const Problem& problem, TensorRole role) {
-  return role == TensorRole::k || role == TensorRole::v ? problem.kv_dtype : problem.dtype;
+  return role == TensorRole::o   ? output_dtype(problem)
+         : role == TensorRole::q ? problem.dtype
+                                 : problem.kv_dtype;
+}
+
+/// How many times as many products of Q's elements tensor cores compute in a clock as of 16 bits.
+[[nodiscard]] inline double product_rate(const Problem& problem) {
+  return has_eight_bits(problem.dtype) ? 2.0 : 1.0;
 }
 
 /// Whether the tensor is columns of another one, where that begins: V of a latent problem, of K.

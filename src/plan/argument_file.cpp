@@ -273,6 +273,12 @@ bool names(const ExpressionTree& tree, std::string_view name) {
 }  // namespace
 
 bool has(const Problem& problem, const ToldProperty& property) {
+  if (property.rule == kToldEightBitQueries.rule) {
+    return has_query_scales(problem);
+  }
+  if (property.rule == kToldEightBitKeys.rule) {
+    return has_scales(problem);
+  }
   const bool follows = is_packed(problem) && property.detail == kToldKeyLengths.detail;
   return is_unusual(find_detail(property.detail), problem) && !follows;
 }

@@ -35,7 +35,7 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 12> kProblemTensors{"q",
+inline constexpr std::array<std::string_view, 13> kProblemTensors{"q",
                                                                   "k",
                                                                   "v",
                                                                   "o",
@@ -46,7 +46,8 @@ inline constexpr std::array<std::string_view, 12> kProblemTensors{"q",
                                                                   kQueryStartsTensor,
                                                                   kKeyStartsTensor,
                                                                   kKeyScalesTensor,
-                                                                  kValueScalesTensor};
+                                                                  kValueScalesTensor,
+                                                                  kQueryScalesTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -97,7 +98,7 @@ struct ArgumentRules {
 
 /// A property of some problems that a kernel has to be told of in its arguments.
 struct ToldProperty {
-  std::string_view detail;  ///< a name in kProblemDetails
+  std::string_view detail;  ///< a name in kProblemDetails, or "dtype"
   std::string_view rule;    ///< the id of the rule of validity
   std::string_view what;
   std::string_view tensor{};  ///< what the arguments point to; empty: they name the detail's symbol
@@ -110,6 +111,10 @@ inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V 
                                          kPageTableTensor};
 inline constexpr ToldProperty kToldPacked{"seq_lens", "packed-batches", "packed batches",
                                           kQueryStartsTensor};
+inline constexpr ToldProperty kToldEightBitQueries{kDTypeSymbol, "eight-bit-queries", "Q of 8 bits",
+                                                   kQueryScalesTensor};
+inline constexpr ToldProperty kToldEightBitKeys{"kv_dtype", "eight-bit-keys", "K and V of 8 bits",
+                                                kKeyScalesTensor, kDTypeSymbol};
 inline constexpr std::array kToldProperties{
     kToldKeyLengths,
     ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
@@ -117,8 +122,8 @@ inline constexpr std::array kToldProperties{
     kToldPages,
     kToldPacked,
     ToldProperty{"latent", "values-in-keys", "values that are columns of the keys"},
-    ToldProperty{"kv_dtype", "eight-bit-keys", "K and V of 8 bits", kKeyScalesTensor,
-                 kDTypeSymbol}};
+    kToldEightBitQueries,
+    kToldEightBitKeys};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the
 /// numbers of keys follow from their first rows.

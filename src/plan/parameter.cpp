@@ -66,7 +66,7 @@ std::string value_text(const Parameter& parameter, ParamValue value) {
 }
 
 std::string symbol_text(std::string_view symbol, double value) {
-  for (const DType dtype : {DType::fp16, DType::bf16}) {
+  for (const DType dtype : {DType::fp16, DType::bf16, DType::e4m3}) {
     if (symbol == kDTypeSymbol && value == static_cast<double>(dtype)) {
       return std::string(dtype_name(dtype));
     }

@@ -90,14 +90,26 @@ std::optional<Invalid> check_told(const Family& family, const Problem& problem) 
   return std::nullopt;
 }
 
+/// The type of K and V for a configuration: that of its Q, if that has 8 bits, or else `otherwise`.
+DType kv_dtype_for(const Family& family, const Config& config, DType otherwise) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    const auto dtype = static_cast<DType>(config.values.at(i));
+    if (family.parameters[i].binds == ProblemProperty::dtype && has_eight_bits(dtype)) {
+      return dtype;
+    }
+  }
+  return otherwise;
+}
+
 /// Returns why the configuration is not kept. Values that the kernel does not understand are found
 /// first, because no expression is meant for them. Then come the space's rules, then the family's
-/// validity rules.
+/// validity rules. otherwise: as in kv_dtype_for()
 std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& rules,
-                            const Config& config, DType kv_dtype) {
+                            const Config& config, DType otherwise) {
   if (auto invalid = check_understood(family, config)) {
     return invalid;
   }
+  const DType kv_dtype = kv_dtype_for(family, config, otherwise);
   const std::vector<double> scope = make_scope(family, config, nullptr, nullptr, kv_dtype);
   if (auto pruned = prune(family, rules, scope, kKnownInPlan)) {
     return pruned;

@@ -23,7 +23,8 @@ namespace fatune {
 struct Binding {
   std::vector<DType> dtypes;
   std::vector<std::int64_t> d_heads;
-  DType kv_dtype = DType::fp16;  ///< of K and V: of 8 bits, or any of 16
+  /// Of K and V: of 8 bits, or any of 16. Configurations for a Q of 8 bits have its type instead.
+  DType kv_dtype = DType::fp16;
 };
 
 struct DroppedConfig {

@@ -42,7 +42,8 @@ std::optional<double> peak_tflops_at_clock(const RunReport& run, const ProblemRe
     return std::nullopt;
   }
   const double clocks_per_us = problem.conditions->sm_mhz_median;
-  return *flop_per_clock * run.device.sm_count * clocks_per_us * kFlopPerUsToTflops;
+  return product_rate(problem.problem) * *flop_per_clock * run.device.sm_count * clocks_per_us *
+         kFlopPerUsToTflops;
 }
 
 /// The share of the tensor cores' peak, at the sampled clock if the result is of this run.
@@ -52,7 +53,7 @@ std::optional<Roof> compute_roof(const RunReport& run, const ProblemReport& prob
     return Roof{Roof::Kind::compute, *percent, problem.conditions->sm_mhz_median};
   }
   const auto peak = if_any(nominal_tensor_flop_per_clock(run.device.arch), [&](double) {
-    return peak_tensor_flop_per_us(run.device) * kFlopPerUsToTflops;
+    return product_rate(problem.problem) * peak_tensor_flop_per_us(run.device) * kFlopPerUsToTflops;
   });
   constexpr double kKhzPerMhz = 1e3;
   return if_any(percent_of_whole(literature_tflops(problem, result), peak), [&](double percent) {

@@ -54,23 +54,37 @@ struct HeadRows {
   std::int64_t count;
 };
 
-/// Copies the first rows of a head to their places in a tensor.
-void put_head(const TensorShape& shape, const HeadRows& to, const std::vector<std::uint16_t>& rows,
-              std::vector<std::uint16_t>& tensor) {
-  for (std::int64_t row = 0; row < to.count; ++row) {
-    const auto from = rows.begin() + row * shape.columns;
-    std::copy(from, from + shape.columns,
-              tensor.begin() + shape.row_offset(to.batch, to.first + row, to.head));
-  }
-}
-
 /// Returns the element of `dtype` for one of `from_dtype`, divided by a scale.
 std::uint16_t scaled_element(std::uint16_t element, DType from_dtype, double scale, DType dtype) {
   return round_to_element(element_value(element, from_dtype) / scale, dtype);
 }
 
-/// As put_head(), of keys, which may be in pages, and whose elements may have 8 bits.
+/// The scale of a head of Q.
+double query_scale(const Problem& problem, std::int64_t head, const std::vector<float>& scales) {
+  const std::int64_t at = scale_shape(problem, TensorRole::q).row_offset(0, 0, head);
+  return scales[static_cast<std::size_t>(at)];
+}
+
+/// Copies the first rows of a head of Q to their places, where their elements may have 8 bits.
 /// scales: scale_shape(); empty: there are none
+void put_queries(const Problem& problem, const HeadRows& to, const std::vector<std::uint16_t>& rows,
+                 const std::vector<float>& scales, std::vector<std::uint16_t>& tensor) {
+  const TensorShape shape = tensor_shape(problem, TensorRole::q);
+  for (std::int64_t row = 0; row < to.count; ++row) {
+    const auto from = rows.begin() + row * shape.columns;
+    const auto target = tensor.begin() + shape.row_offset(to.batch, to.first + row, to.head);
+    if (scales.empty()) {
+      std::copy(from, from + shape.columns, target);
+      continue;
+    }
+    const double scale = query_scale(problem, to.head, scales);
+    std::transform(from, from + shape.columns, target, [&](std::uint16_t element) {
+      return scaled_element(element, output_dtype(problem), scale, problem.dtype);
+    });
+  }
+}
+
+/// As put_queries(), of keys, which may be in pages.
 void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
               const std::vector<std::uint16_t>& rows, const std::vector<float>& scales,
               std::vector<std::uint16_t>& tensor) {
@@ -87,7 +101,7 @@ void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
     const double scale =
         scales[static_cast<std::size_t>(scale_places.offset(to.batch, to.first + key, to.head))];
     std::transform(from, from + columns, target, [&](std::uint16_t element) {
-      return scaled_element(element, problem.dtype, scale, problem.kv_dtype);
+      return scaled_element(element, output_dtype(problem), scale, problem.kv_dtype);
     });
   }
 }
@@ -119,12 +133,12 @@ std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batc
   return rows;
 }
 
-/// A head of a sequence. Without queries or keys, it has one that is not used.
+/// A head of a sequence, in 16 bits. Without queries or keys, it has one that is not used.
 HeadProblem head_of(const Problem& problem, const Sequence& sequence) {
   HeadProblem head;
   head.seq_len = std::max<std::int64_t>(sequence.queries, 1);
   head.d_head = problem.d_head;
-  head.dtype = problem.dtype;
+  head.dtype = output_dtype(problem);
   head.seq_len_kv = std::max<std::int64_t>(sequence.keys, 1);
   head.d_head_v = problem.d_head_v;
   head.latent = problem.latent;
@@ -154,7 +168,6 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
     return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
                                       poison_of(dtype_of(problem, role)));
   };
-  const TensorShape of_queries = tensor_shape(problem, TensorRole::q);
   const std::vector<Sequence> sequences = sequences_of(problem);
   HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
                  make_sinks(problem, kind),
@@ -162,6 +175,9 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
   if (has_scales(problem)) {
     all.k_scales = make_scales(problem, TensorRole::k, kind);
     all.v_scales = make_scales(problem, TensorRole::v, kind);
+  }
+  if (has_query_scales(problem)) {
+    all.q_scales = make_scales(problem, TensorRole::q, kind);
   }
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
@@ -175,8 +191,8 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
                                       seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
     }
     for (std::int64_t i = 0; i < group; ++i) {
-      put_head(of_queries, {at.batch, head * group + i, at.first_query, at.queries},
-               one->second.q[static_cast<std::size_t>(i)], all.q);
+      put_queries(problem, {at.batch, head * group + i, at.first_query, at.queries},
+                  one->second.q[static_cast<std::size_t>(i)], all.q_scales, all.q);
     }
     const HeadRows keys{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys};
     put_keys(problem, TensorRole::k, keys, one->second.k, all.k_scales, all.k);
@@ -187,13 +203,19 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
   return all;
 }
 
-/// Calls use(scale, row) for the rows of K or V in the compared part, in the order of
+/// Calls use(scale, row) for the rows of a tensor in the compared part, in the order of
 /// compared_elements(). A row behind the end of a sequence in pages has none.
 template <typename Use>
 void for_each_scale(const EmulatedProblem& on, TensorRole role, const std::vector<float>& scales,
                     Use use) {
   const auto at = [&](std::int64_t index) { return scales[static_cast<std::size_t>(index)]; };
-  const TensorShape of = scale_shape(on.problem);
+  const TensorShape of = scale_shape(on.problem, role);
+  if (on.only_head && role == TensorRole::q) {
+    for (std::int64_t row = 0; row < on.problem.seq_len; ++row) {
+      use(at(of.row_offset(0, row, *on.only_head)), row);
+    }
+    return;
+  }
   if (on.only_head) {
     const KeyRows places(on.problem, of);
     for (std::int64_t key = 0; key < kv_lengths(on.problem).front(); ++key) {
@@ -220,13 +242,15 @@ std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
                                                                         : tensors.v;
   std::vector<double> numbers =
       element_values(compared_elements(on, role, elements), dtype_of(on.problem, role));
-  if (role != TensorRole::q && has_scales(on.problem)) {
+  const auto& scales = role == TensorRole::q   ? tensors.q_scales
+                       : role == TensorRole::k ? tensors.k_scales
+                                               : tensors.v_scales;
+  if (!scales.empty()) {
     const std::int64_t columns = tensor_shape(on.problem, role).columns;
-    for_each_scale(on, role, role == TensorRole::k ? tensors.k_scales : tensors.v_scales,
-                   [&](float scale, std::int64_t row) {
-                     const auto first = numbers.begin() + row * columns;
-                     std::for_each(first, first + columns, [&](double& x) { x *= double{scale}; });
-                   });
+    for_each_scale(on, role, scales, [&](float scale, std::int64_t row) {
+      const auto first = numbers.begin() + row * columns;
+      std::for_each(first, first + columns, [&](double& x) { x *= double{scale}; });
+    });
   }
   return numbers;
 }

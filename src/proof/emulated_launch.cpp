@@ -134,6 +134,12 @@ emulate::Allocation floats(std::string_view name, const std::vector<float>& valu
           .element_bytes = sizeof(float)};
 }
 
+emulate::Allocation scales(std::string_view name, const Problem& problem, TensorRole role,
+                           const std::vector<float>& values) {
+  const TensorShape of = scale_shape(problem, role);
+  return floats(name, values, {of.batch, of.rows, of.heads});
+}
+
 emulate::Allocation table_of_pages(const Problem& problem, const HeadInputs& inputs) {
   return {.name = std::string(kPageTableTensor),
           .bytes = bytes_of(inputs.page_table),
@@ -159,6 +165,7 @@ class EmulatedTensors {
                   const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers,
                   const KeptWorkspaces& kept)
       : inputs_(inputs),
+        q_dtype_(problem.dtype),
         kv_dtype_(problem.kv_dtype),
         q_(memory_.allocate(tensor(TensorRole::q, problem, inputs.q))),
         k_(memory_.allocate(tensor(TensorRole::k, problem, inputs.k))),
@@ -181,10 +188,11 @@ class EmulatedTensors {
       add_small_input(floats(kSinksTensor, inputs.sinks, {problem.heads}));
     }
     if (has_scales(problem)) {
-      const TensorShape of = scale_shape(problem);
-      const std::vector<std::int64_t> shape{of.batch, of.rows, of.heads};
-      add_small_input(floats(kKeyScalesTensor, inputs.k_scales, shape));
-      add_small_input(floats(kValueScalesTensor, inputs.v_scales, shape));
+      add_small_input(scales(kKeyScalesTensor, problem, TensorRole::k, inputs.k_scales));
+      add_small_input(scales(kValueScalesTensor, problem, TensorRole::v, inputs.v_scales));
+    }
+    if (has_query_scales(problem)) {
+      add_small_input(scales(kQueryScalesTensor, problem, TensorRole::q, inputs.q_scales));
     }
     if (has_pages(problem)) {
       add_small_input(table_of_pages(problem, inputs));
@@ -227,7 +235,7 @@ class EmulatedTensors {
   }
 
   [[nodiscard]] bool inputs_changed() const {
-    return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
+    return memory_.at(q_).bytes != bytes_of(inputs_.q, q_dtype_) ||
            memory_.at(k_).bytes != bytes_of(inputs_.k, kv_dtype_) ||
            (v_ != k_ && memory_.at(v_).bytes != bytes_of(inputs_.v, kv_dtype_)) ||
            std::ranges::any_of(small_inputs_, [this](const auto& input) {
@@ -271,6 +279,7 @@ class EmulatedTensors {
   }
 
   const HeadInputs& inputs_;
+  DType q_dtype_;
   DType kv_dtype_;
   emulate::GlobalMemory memory_;
   std::uint64_t q_, k_, v_, o_;

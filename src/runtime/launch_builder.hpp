@@ -153,10 +153,11 @@ enum class Operand : int {
   cu_seqlens_q,
   cu_seqlens_kv,
   k_scales,
-  v_scales
+  v_scales,
+  q_scales
 };
 
-inline constexpr int kTensorCount = 12;
+inline constexpr int kTensorCount = 13;
 
 /// The buffer of the workspace that was described by that call of workspace(), from 0.
 constexpr Operand buffer(int index) { return static_cast<Operand>(kTensorCount + index); }

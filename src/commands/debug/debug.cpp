@@ -89,8 +89,8 @@ ProblemOptions one_head_of(ProblemOptions problems) {
 }
 
 /// Throws Error(usage) for a problem with details other than a number of keys, a head dimension of
-/// V and values that are columns of keys, because the steps on the CPU have none, and if a query
-/// sees no key. A window as long as the sequence does not count.
+/// V and values that are columns of keys, because the steps on the CPU have none, for a Q of 8
+/// bits, and if a query sees no key. A window as long as the sequence does not count.
 void check_shown(Problem problem) {
   if (problem.causal && problem.seq_len > problem.seq_len_kv) {
     throw Error(ExitCode::usage,
@@ -98,6 +98,12 @@ void check_shown(Problem problem) {
                             "and {} keys leaves some none",
                             problem.seq_len, problem.seq_len_kv),
                 "--seq-kv", "name at least as many keys as queries");
+  }
+  if (has_eight_bits(problem.dtype)) {
+    throw Error(ExitCode::usage,
+                fmt::format("debug cannot show the steps of a problem with dtype {}",
+                            dtype_name(problem.dtype)),
+                "--dtype", "choose a configuration of 16 bits");
   }
   const bool is_hiding = problem.window < std::max(problem.seq_len, problem.seq_len_kv);
   problem.window = is_hiding ? problem.window : 0;

@@ -155,8 +155,9 @@ std::vector<Ceiling> memory_ceilings(const RunReport& run, const ProblemReport& 
 std::vector<Ceiling> product_ceilings(const RunReport& run, const ProblemReport& problem) {
   const auto tflops = literature_tflops(problem, problem.ranking.front());
   const auto percent = percent_of_peak_at_clock(run, problem, problem.ranking.front());
-  const double nominal =
-      nominal_tensor_flop_per_clock(run.device.arch) ? peak_tensor_flop_per_us(run.device) : 0.0;
+  const double nominal = nominal_tensor_flop_per_clock(run.device.arch)
+                             ? product_rate(problem.problem) * peak_tensor_flop_per_us(run.device)
+                             : 0.0;
   return {
       {"nominal peak", nominal > 0.0 ? std::optional(nominal * kFlopPerUsToTflops) : std::nullopt},
       {kPeakAtClock, tflops && percent ? std::optional(*tflops * 100.0 / *percent) : std::nullopt},

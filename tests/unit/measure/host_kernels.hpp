@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-/// The measurement kernels of one element type and its head dimensions. They are compiled for the
-/// host from the device's own source (kernels/reference) with device_on_host.hpp.
+/// The measurement kernels of one element type of O and its head dimensions. They are compiled for
+/// the host from the device's own source (kernels/reference) with device_on_host.hpp.
 struct HostKernels {
   DType dtype;
   int d_head;
@@ -31,6 +31,7 @@ struct HostKernels {
 
 [[nodiscard]] const HostKernels& host_kernels_fp16_d64();
 [[nodiscard]] const HostKernels& host_kernels_e4m3_d64();  ///< K and V e4m3, the others fp16
+[[nodiscard]] const HostKernels& host_kernels_q8_d64();    ///< Q, K and V e4m3, O bf16
 [[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< tiles have padding; d_head_v is 24
 
 /// The time by which the clock advances each time the host's kernels read it.

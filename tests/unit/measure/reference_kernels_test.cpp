@@ -37,27 +37,35 @@ TEST(Philox, KnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// K and V of 8 bits have two elements in each word.
+// Tensors of 8 bits have two elements in each word.
 struct Inputs {
   Elements q, k, v;
-  std::vector<float> k_scales, v_scales;
+  std::vector<float> k_scales, v_scales, q_scales;
+
+  [[nodiscard]] const Elements& elements(TensorRole role) const {
+    return role == TensorRole::q ? q : role == TensorRole::k ? k : v;
+  }
+  [[nodiscard]] const std::vector<float>& scales(TensorRole role) const {
+    return role == TensorRole::q ? q_scales : role == TensorRole::k ? k_scales : v_scales;
+  }
 };
 
 // The scales of the inputs; without data if there are none.
-KeyScales scales_of(const Problem& problem, Inputs& inputs) {
-  if (!has_scales(problem)) {
-    return {};
-  }
-  const TensorShape shape = scale_shape(problem);
-  const auto view = [&](std::vector<float>& scales) {
+InputScales scales_of(const Problem& problem, Inputs& inputs) {
+  const auto view = [&](std::vector<float>& scales, TensorRole role) {
     TensorView of{};
+    if (scales.empty()) {
+      return of;
+    }
+    const TensorShape shape = scale_shape(problem, role);
     of.data = scales.data();
     of.batch_stride = shape.batch_stride;
     of.row_stride = shape.row_stride;
     of.head_stride = shape.head_stride;
     return of;
   };
-  return {view(inputs.k_scales), view(inputs.v_scales)};
+  return {view(inputs.k_scales, TensorRole::k), view(inputs.v_scales, TensorRole::v),
+          view(inputs.q_scales, TensorRole::q)};
 }
 
 // Empty: all sequences have seq_len_kv keys, or they are packed.
@@ -100,10 +108,14 @@ Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind
   };
   const std::vector<int> keys = keys_of(problem);
   const std::vector<int> table = table_of(problem);
-  Inputs inputs{elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v), {}, {}};
+  Inputs inputs{
+      elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v), {}, {}, {}};
   if (has_scales(problem)) {
     inputs.k_scales = make_scales(problem, TensorRole::k, kind);
     inputs.v_scales = make_scales(problem, TensorRole::v, kind);
+  }
+  if (has_query_scales(problem)) {
+    inputs.q_scales = make_scales(problem, TensorRole::q, kind);
   }
   kernels.fill_inputs({tensor_view(problem, TensorRole::q, inputs.q.data()),
                        tensor_view(problem, TensorRole::k, inputs.k.data()),
@@ -121,31 +133,32 @@ std::vector<double> values_of(const Elements& elements, DType dtype) {
   return values;
 }
 
-// The scale of each row of K or V, in layout bshd.
+// The scale of each row of Q, K or V, in layout bshd.
 std::vector<float> scales_of_rows(const Problem& problem, TensorRole role, const Inputs& inputs) {
   const TensorShape shape = tensor_shape(problem, role);
-  const std::vector<float>& scales = role == TensorRole::k ? inputs.k_scales : inputs.v_scales;
+  const std::vector<float>& scales = inputs.scales(role);
   std::vector<float> of_rows(static_cast<std::size_t>(shape.batch * shape.rows * shape.heads));
   for (std::size_t i = 0; i < of_rows.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);  // of (batch, rows, heads)
-    const std::int64_t scale = scale_shape(problem).row_offset(
-        row / (shape.rows * shape.heads), row / shape.heads % shape.rows, row % shape.heads);
+    const std::int64_t scale = scale_shape(problem, role)
+                                   .row_offset(row / (shape.rows * shape.heads),
+                                               row / shape.heads % shape.rows, row % shape.heads);
     of_rows[i] = scales[static_cast<std::size_t>(scale)];
   }
   return of_rows;
 }
 
-// The values of K or V: of 8 bits, what is stored times its scale.
-std::vector<double> key_values(const Problem& problem, TensorRole role, const Inputs& inputs) {
-  const Elements& words = role == TensorRole::k ? inputs.k : inputs.v;
-  if (!has_scales(problem)) {
-    return values_of(words, problem.dtype);
+// The values of Q, K or V: of 8 bits, what is stored times its scale.
+std::vector<double> input_values(const Problem& problem, TensorRole role, const Inputs& inputs) {
+  const Elements& words = inputs.elements(role);
+  if (inputs.scales(role).empty()) {
+    return values_of(words, dtype_of(problem, role));
   }
   const std::vector<float> scales = scales_of_rows(problem, role, inputs);
   std::vector<double> values(2 * words.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const int bits = words[i / 2] >> (8 * (i % 2)) & 0xff;
-    values[i] = element_value(static_cast<std::uint16_t>(bits), problem.kv_dtype) *
+    values[i] = element_value(static_cast<std::uint16_t>(bits), dtype_of(problem, role)) *
                 double{scales[i / static_cast<std::size_t>(tensor_shape(problem, role).columns)]};
   }
   return values;
@@ -403,6 +416,12 @@ void token_scales(Problem& p) {
   p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::token;
 }
 
+// Q, K and V of 8 bits.
+void eight_bits(Problem& p, KvScales scales) {
+  p.dtype = p.kv_dtype = DType::e4m3;
+  p.kv_scales = scales;
+}
+
 void PrintTo(const ReferenceCase& c, std::ostream* out) { *out << c.name; }
 
 std::string case_name(const ::testing::TestParamInfo<ReferenceCase>& tested) {
@@ -416,7 +435,9 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     kernels_ = &kernels_of(c.dtype);
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
     c.adjust(problem_);
-    kernels_ = has_scales(problem_) ? &host_kernels_e4m3_d64() : kernels_;
+    kernels_ = has_query_scales(problem_) ? &host_kernels_q8_d64()
+               : has_scales(problem_)     ? &host_kernels_e4m3_d64()
+                                          : kernels_;
     keys_ = keys_of(problem_);
     starts_.emplace(problem_);
     sinks_ = make_sinks(problem_, c.kind);
@@ -473,12 +494,14 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     return static_cast<std::size_t>(first) + i % columns;
   }
 
-  [[nodiscard]] std::vector<double> queries() const { return values_of(inputs_.q, problem_.dtype); }
+  [[nodiscard]] std::vector<double> queries() const {
+    return input_values(problem_, TensorRole::q, inputs_);
+  }
   [[nodiscard]] std::vector<double> keys() const {
-    return key_values(problem_, TensorRole::k, inputs_);
+    return input_values(problem_, TensorRole::k, inputs_);
   }
   [[nodiscard]] std::vector<double> values() const {
-    return key_values(problem_, TensorRole::v, inputs_);
+    return input_values(problem_, TensorRole::v, inputs_);
   }
 
   // The scales of V that keys have of their own.
@@ -490,8 +513,15 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
   // The approximate size of the values of V.
   [[nodiscard]] double size_of_values() const {
     const bool large = GetParam().kind == InputKind::large_values;
-    return large ? static_cast<double>(greatest_large_value(problem_.dtype == DType::bf16)) / 2.0
-                 : 1.0;
+    return large
+               ? static_cast<double>(greatest_large_value(output_dtype(problem_) == DType::bf16)) /
+                     2.0
+               : 1.0;
+  }
+
+  // How far a sum in fp32 may change the rounded reference.
+  [[nodiscard]] double rounding() const {
+    return unit_in_last_place(2.0 * size_of_values(), output_dtype(problem_));
   }
 
   const HostKernels* kernels_ = nullptr;
@@ -581,8 +611,11 @@ TEST_P(RowStatisticsKernels, FindTheGreatestNorms) {
   const auto rows_of = [&](TensorRole role) {
     return static_cast<unsigned long long>(tensor_elements(problem_, role) / problem_.d_head);
   };
-  kernels_->greatest_norms(
-      {inputs_.q.data(), inputs_.k.data(), {rows_of(TensorRole::q), rows_of(TensorRole::k)}, bits});
+  kernels_->greatest_norms({tensor_view(problem_, TensorRole::q, inputs_.q.data()),
+                            scales_of(problem_, inputs_).q,
+                            inputs_.k.data(),
+                            {rows_of(TensorRole::q), rows_of(TensorRole::k)},
+                            bits});
   const auto norm = [&](unsigned squared) {
     return std::sqrt(static_cast<double>(std::bit_cast<float>(squared)));
   };
@@ -591,7 +624,8 @@ TEST_P(RowStatisticsKernels, FindTheGreatestNorms) {
   Inputs unscaled = inputs_;
   std::ranges::fill(unscaled.k_scales, 1.0F);
   EXPECT_NEAR(norm(bits[1]),
-              greatest_norm(key_values(problem_, TensorRole::k, unscaled), problem_.d_head), 1e-3);
+              greatest_norm(input_values(problem_, TensorRole::k, unscaled), problem_.d_head),
+              1e-3);
 }
 
 TEST_P(RowStatisticsKernels, RightRowValuesHaveNoFault) {
@@ -665,6 +699,50 @@ INSTANTIATE_TEST_SUITE_P(
                         p.seq_len_kv = 70, p.kv_heads = 4;
                         p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::head;
                       }},
+        ReferenceCase{"all_of_eight_bits",
+                      DType::fp16,
+                      1,
+                      50,
+                      4,
+                      false,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { eight_bits(p, KvScales::tensor), p.kv_heads = 2; }},
+        ReferenceCase{
+            "all_of_eight_bits_by_head",
+            DType::fp16,
+            2,
+            40,
+            8,
+            true,
+            InputKind::dominating_key,
+            {},
+            [](Problem& p) { eight_bits(p, KvScales::head), p.kv_heads = 2, p.seq_len_kv = 70; }},
+        ReferenceCase{"all_of_eight_bits_packed",
+                      DType::fp16,
+                      4,
+                      40,
+                      4,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
+                        p.seq_len_kv = 80, p.kv_heads = 2, p.layout = Layout::bshd;
+                        eight_bits(p, KvScales::head);
+                      }},
+        ReferenceCase{"all_of_eight_bits_with_sinks",
+                      DType::fp16,
+                      1,
+                      50,
+                      8,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        eight_bits(p, KvScales::head), p.kv_heads = 4, p.sinks = true;
+                        p.softcap = 20.0F;
+                      }},
         ReferenceCase{"sinks",
                       DType::fp16,
                       1,
@@ -698,12 +776,12 @@ INSTANTIATE_TEST_SUITE_P(
 // The fp32 arithmetic in between may change a rounding, but by no more than a few units of P and
 // one of O.
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
-  const double unit = unit_in_last_place(2.0 * size_of_values(), problem_.dtype);
+  const double unit = rounding();
   const std::vector<double> want =
       cpu_rounded_attention(problem_, queries(), keys(), values(), sinks_, value_scales());
   std::size_t identical = 0;
   for (std::size_t i = 0; i < rounded_.size(); ++i) {
-    const double got = element_value(rounded_[i], problem_.dtype);
+    const double got = element_value(rounded_[i], output_dtype(problem_));
     ASSERT_NEAR(got, want[tensor_index(i)], unit) << "element " << i;
     identical += static_cast<std::size_t>(got == want[tensor_index(i)]);
   }
@@ -714,12 +792,12 @@ TEST_P(ReferenceAttention, TheReferencesDifferUnlessOneKeyIsAllThereIs) {
   double greatest = 0.0;
   for (std::size_t i = 0; i < exact_.size(); ++i) {
     greatest = std::max(greatest, std::abs(static_cast<double>(exact_[i]) -
-                                           element_value(rounded_[i], problem_.dtype)));
+                                           element_value(rounded_[i], output_dtype(problem_))));
   }
   if (problem_.seq_len == 1) {
     EXPECT_EQ(greatest, 0.0);
   } else {
-    EXPECT_GT(greatest, 0.05 * unit_in_last_place(0.5, problem_.dtype));
+    EXPECT_GT(greatest, 0.05 * unit_in_last_place(0.5, output_dtype(problem_)));
   }
 }
 
@@ -877,6 +955,59 @@ INSTANTIATE_TEST_SUITE_P(
                         p.seq_len_kv = 80, p.kv_heads = 2, p.page_size = 8;
                         p.kv_dtype = DType::e4m3, p.kv_scales = KvScales::page;
                       }},
+        ReferenceCase{"all_of_eight_bits",
+                      DType::fp16,
+                      1,
+                      50,
+                      4,
+                      false,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { eight_bits(p, KvScales::tensor), p.kv_heads = 2; }},
+        ReferenceCase{
+            "all_of_eight_bits_by_head",
+            DType::fp16,
+            2,
+            40,
+            8,
+            true,
+            InputKind::large_logits,
+            {},
+            [](Problem& p) { eight_bits(p, KvScales::head), p.kv_heads = 2, p.seq_len_kv = 70; }},
+        ReferenceCase{"all_of_eight_bits_packed",
+                      DType::fp16,
+                      4,
+                      40,
+                      4,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
+                        p.seq_len_kv = 80, p.kv_heads = 2, p.layout = Layout::bshd;
+                        eight_bits(p, KvScales::head);
+                      }},
+        ReferenceCase{"all_of_eight_bits_with_sinks",
+                      DType::fp16,
+                      1,
+                      50,
+                      8,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) {
+                        eight_bits(p, KvScales::head), p.kv_heads = 4, p.sinks = true;
+                        p.softcap = 20.0F;
+                      }},
+        ReferenceCase{"all_of_eight_bits_large",
+                      DType::fp16,
+                      1,
+                      60,
+                      2,
+                      false,
+                      InputKind::large_values,
+                      {},
+                      [](Problem& p) { eight_bits(p, KvScales::tensor); }},
         ReferenceCase{"tiles_exactly", DType::fp16, 1, 64, 2, false, InputKind::normal, {}},
         ReferenceCase{"ragged", DType::fp16, 2, 77, 2, false, InputKind::normal, {}},
         ReferenceCase{"ragged_causal", DType::fp16, 1, 77, 2, true, InputKind::normal, {}},
@@ -1008,7 +1139,7 @@ TEST_P(OutputCheck, TheReferenceItselfHasItsOwnError) {
 TEST_P(OutputCheck, OneWrongElementIsFoundWhereverItIs) {
   for (const std::size_t i : {std::size_t{0}, exact_.size() / 2, exact_.size() - 1}) {
     const std::uint16_t right = output_[tensor_index(i)];
-    output_[tensor_index(i)] = round_to_element(100.0, problem_.dtype);
+    output_[tensor_index(i)] = round_to_element(100.0, output_dtype(problem_));
     const CheckCounts counts = check();
     EXPECT_EQ(counts.mismatched, 1U) << "element " << i;
     EXPECT_NEAR(as_float(counts.max_abs_error_bits), 100.0F, 6.0F) << "element " << i;
@@ -1019,7 +1150,7 @@ TEST_P(OutputCheck, OneWrongElementIsFoundWhereverItIs) {
 
 TEST_P(OutputCheck, NanAndInfinityAreCountedInTheWholeOutput) {
   output_.front() = 0x7fa5;
-  output_.back() = round_to_element(-INFINITY, problem_.dtype);
+  output_.back() = round_to_element(-INFINITY, output_dtype(problem_));
   output_[output_.size() / 2 + 3] = 0x7fff;
   const CheckCounts counts = check();
   EXPECT_EQ(counts.not_finite, 3U);
@@ -1036,7 +1167,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         ReferenceCase{"all_rows", DType::fp16, 2, 40, 2, false, InputKind::normal, {}},
         ReferenceCase{
-            "chosen_rows", DType::bf16, 2, 90, 3, true, InputKind::normal, {0, 31, 32, 89}}),
+            "chosen_rows", DType::bf16, 2, 90, 3, true, InputKind::normal, {0, 31, 32, 89}},
+        ReferenceCase{"all_of_eight_bits",
+                      DType::fp16,
+                      2,
+                      40,
+                      4,
+                      false,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { eight_bits(p, KvScales::head), p.kv_heads = 2; }}),
     case_name);
 
 class Guards : public ::testing::Test {

@@ -1,4 +1,4 @@
-// Problems whose K and V have 8 bits.
+// Problems whose K and V, or Q, K and V, have 8 bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,6 +21,11 @@ Problem eight_bit_problem() {
   problem.seq_len_kv = 100;
   problem.kv_dtype = DType::e4m3;
   return problem;
+}
+
+/// Q, K and V of 8 bits.
+Problem all_eight_bits() {
+  return changed({2, 1, 16, 64, DType::fp16, false}, [](Problem& p) { p.dtype = DType::e4m3; });
 }
 
 TEST(EightBitProblems, AreNamed) {
@@ -54,6 +59,56 @@ TEST(EightBitProblems, HaveScalesThatFit) {
   expect_refused([](Problem& p) { p.latent = true; }, "V within K cannot have 8 bits");
   fixtures::expect_error([] { (void)find_detail("kv_scales").parse_name("row"); }, ExitCode::usage,
                          {"'row'", "tensor, head, token, page"});
+}
+
+TEST(EightBitQueries, AreNamed) {
+  Problem problem = all_eight_bits();
+  problem.kv_scales = KvScales::head;
+  EXPECT_EQ(describe(problem), "b2 s1 h16 d64 E4M3 scales/head");
+  EXPECT_THAT(option_text(problem), testing::HasSubstr("--dtype E4M3 --kv-scales head"));
+  EXPECT_EQ(read_record<Problem>(record_json(problem)), problem);
+  EXPECT_EQ(parse_dtype("e4m3"), DType::e4m3);
+  fixtures::expect_error([] { (void)parse_dtype("e5m2"); }, ExitCode::usage,
+                         {"'e5m2'", "fp16, bf16 or e4m3"});
+}
+
+TEST(EightBitQueries, HaveKeysOfTheirTypeAndScalesThatFit) {
+  EXPECT_NO_THROW(check_problem(all_eight_bits()));
+  EXPECT_EQ(all_eight_bits().kv_dtype, DType::e4m3);
+  const auto expect_refused = [](auto change, const std::string& why) {
+    Problem problem = all_eight_bits();
+    change(problem);
+    fixtures::expect_error([&] { check_problem(problem); }, ExitCode::usage, {why});
+  };
+  expect_refused([](Problem& p) { p.kv_dtype = DType::e5m2; }, "K and V are E5M2 and Q is E4M3");
+  expect_refused([](Problem& p) { p.kv_dtype = DType::bf16; }, "K and V are BF16 and Q is E4M3");
+  expect_refused([](Problem& p) { p.dtype = p.kv_dtype = DType::e5m2; }, "Q cannot be E5M2");
+  expect_refused([](Problem& p) { p.kv_scales = KvScales::token; },
+                 "scales of keys need Q of 16 bits");
+  expect_refused([](Problem& p) { p.kv_scales = KvScales::page, p.page_size = 16; },
+                 "scales of keys need Q of 16 bits");
+  expect_refused([](Problem& p) { p.latent = true; }, "V within K cannot have 8 bits");
+}
+
+TEST(EightBitQueries, HaveAnOutputOf16Bits) {
+  const Problem problem = all_eight_bits();
+  EXPECT_EQ(dtype_of(problem, TensorRole::q), DType::e4m3);
+  EXPECT_EQ(dtype_of(problem, TensorRole::o), DType::bf16);
+  EXPECT_EQ(tensor_bytes(problem, TensorRole::q), 2 * 16 * 64);
+  EXPECT_EQ(tensor_bytes(problem, TensorRole::o), 2 * tensor_bytes(problem, TensorRole::q));
+  EXPECT_EQ(needed_output_bytes(problem), tensor_bytes(problem, TensorRole::o));
+}
+
+TEST(EightBitQueries, HaveAScaleForEachOfTheirHeads) {
+  Problem problem = all_eight_bits();
+  problem.kv_heads = 4;
+  EXPECT_EQ(scale_shape(problem, TensorRole::q).elements(), 1);
+  EXPECT_EQ(scale_shape(problem, TensorRole::q).row_offset(1, 5, 7), 0);
+  problem.kv_scales = KvScales::head;
+  EXPECT_EQ(scale_shape(problem, TensorRole::q).elements(), 16);
+  EXPECT_EQ(scale_shape(problem, TensorRole::q).row_offset(1, 5, 7), 7);
+  EXPECT_EQ(scale_shape(problem, TensorRole::v).elements(), 4);
+  EXPECT_EQ(make_scales(problem, TensorRole::q, InputKind::normal).size(), 16U);
 }
 
 TEST(EightBitProblems, TakeHalfOfTheBytes) {
@@ -125,6 +180,24 @@ TEST(EightBitReference, TakesTheScaleOfTheHeadOfTheKey) {
   const std::vector<float> scales{static_cast<float>(scale), 1.0F, 4.0F, 0.5F};
   EXPECT_EQ(cpu_rounded_attention(problem, q, k, v, {}, scales),
             (std::vector{1.75 + 2 * unit, 1.75 + unit}));
+}
+
+// Scores 0 and log(0.7): 256 * 0.7 = 179.2 becomes 176. The sum is not rounded, and O is a bf16.
+TEST(EightBitReference, RoundsExponentialsToUnitsOfTheGreatest) {
+  Problem problem = changed({1, 1, 1, 1}, [](Problem& p) { p.dtype = DType::e4m3; });
+  problem.seq_len_kv = 2;
+  const std::vector<double> q{1.0};
+  const std::vector<double> k{0.0, std::log(0.7)};
+  const std::vector<double> v{0.0, 1.0};
+  const auto bf16 = [](double value) {
+    return element_value(round_to_element(value, DType::bf16), DType::bf16);
+  };
+  EXPECT_NEAR(cpu_attention(problem, q, k, v).at(0), 0.7 / 1.7, 1e-12);
+  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v).at(0), bf16(176.0 / 256.0 / 1.7));
+  // The sink counts in the sum. If it were the greatest score, 256 exp(-3) would become 13.
+  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v, std::vector{3.0F}).at(0),
+            bf16(176.0 / 256.0 / (1.7 + std::exp(3.0))));
+  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v, std::vector{1e4F}).at(0), 0.0);
 }
 
 // Values from the OCP specification of 8-bit floating point.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -182,6 +183,69 @@ TEST(EmulatedInputs, OfEightBitsInPagesHaveTheReferencesOfTheirHeads) {
     const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
     const EmulatedInput& head = inputs.of({problem, 3}).at(0);
     for (std::size_t row = 0; row < 2; ++row) {
+      for (std::size_t column = 0; column < 8; ++column) {
+        EXPECT_EQ(head.exact[row * 8 + column], whole.exact[(row * 4 + 3) * 8 + column]);
+        EXPECT_EQ(head.rounded[row * 8 + column], whole.rounded[(row * 4 + 3) * 8 + column]);
+      }
+    }
+  }
+}
+
+Problem all_eight_bits(KvScales scales) {
+  Problem problem = changed({1, 5, 4, 8}, [](Problem& p) { p.dtype = DType::e4m3; });
+  problem.kv_heads = 2;
+  problem.causal = true;
+  problem.seq_len_kv = 21;
+  problem.kv_scales = scales;
+  return problem;
+}
+
+/// What is stored times its scale. heads: of the tensor, with rows of 8 elements
+std::vector<double> scaled_by_head(const std::vector<std::uint16_t>& elements,
+                                   const std::vector<float>& scales, std::size_t heads) {
+  std::vector<double> values = element_values(elements, DType::e4m3);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] *= double{scales[scales.size() == 1 ? 0 : i / 8 % heads]};
+  }
+  return values;
+}
+
+TEST(EmulatedInputs, OfEightBitsInAllTensorsHaveReferencesOfScaledElements) {
+  for (const KvScales scales : {KvScales::tensor, KvScales::head}) {
+    Problem problem = all_eight_bits(scales);
+    for (const bool packed : {false, true}) {
+      if (packed) {
+        problem.batch = 3;
+        problem.seq_lens = "5,0,2";
+        problem.seq_lens_kv = "21,3,9";
+      }
+      EmulatedInputs inputs(7);
+      const auto& of = inputs.of({problem, {}});
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        const HeadInputs& tensors = of[i].tensors;
+        ASSERT_EQ(tensors.q_scales.size(), scales == KvScales::head ? 4U : 1U);
+        EXPECT_TRUE(std::ranges::all_of(tensors.q, [](auto bits) { return bits < 256; }));
+        const std::vector<double> q = scaled_by_head(tensors.q, tensors.q_scales, 4);
+        const std::vector<double> k = scaled_by_head(tensors.k, tensors.k_scales, 2);
+        const std::vector<double> v = scaled_by_head(tensors.v, tensors.v_scales, 2);
+        EXPECT_EQ(of[i].exact, cpu_attention(problem, q, k, v)) << of[i].name;
+        EXPECT_EQ(of[i].rounded, cpu_rounded_attention(problem, q, k, v)) << of[i].name;
+        const double norms = greatest_norm(q, 8);
+        EXPECT_TRUE(std::isfinite(norms));
+        EXPECT_GT(norms, 0.1);
+      }
+    }
+  }
+}
+
+TEST(EmulatedInputs, OfEightBitsInAllTensorsHaveTheReferencesOfTheirHeads) {
+  for (const KvScales scales : {KvScales::tensor, KvScales::head}) {
+    const Problem problem = all_eight_bits(scales);
+    EmulatedInputs inputs(7);
+    const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
+    const EmulatedInput& head = inputs.of({problem, 3}).at(0);
+    EXPECT_EQ(compared_part({problem, 3}).dtype, DType::e4m3);
+    for (std::size_t row = 0; row < 5; ++row) {
       for (std::size_t column = 0; column < 8; ++column) {
         EXPECT_EQ(head.exact[row * 8 + column], whole.exact[(row * 4 + 3) * 8 + column]);
         EXPECT_EQ(head.rounded[row * 8 + column], whole.rounded[(row * 4 + 3) * 8 + column]);
