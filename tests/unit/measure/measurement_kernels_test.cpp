@@ -70,6 +70,18 @@ TEST(MeasurementRequest, DependsOnTypeAndHeadDimensionOnly) {
             defines({1, 64, 2, 64, DType::fp16, false}));
 }
 
+TEST(MeasurementRequest, OfEightBitsHasTheTypeOfO) {
+  const Problem eight = changed({1, 64, 2, 64}, [](Problem& p) { p.dtype = DType::e4m3; });
+  const auto defines = measurement_request(nullptr, eight, {90, '\0'}).defines;
+  const auto of = [&](const std::string& name) {
+    const auto found = std::ranges::find(defines, name, [](const auto& one) { return one.first; });
+    return found == defines.end() ? std::string() : found->second;
+  };
+  EXPECT_EQ(of("FATUNE_IS_BF16"), "true");
+  EXPECT_EQ(of("FATUNE_KV_DTYPE"), "24");
+  EXPECT_EQ(of("FATUNE_EIGHT_BIT_QUERIES"), "1");
+}
+
 // Eight queries see four million keys.
 class GridsOfFewQueries : public gpu::FakeDriverTest {
  protected:

@@ -31,6 +31,13 @@ TEST(Plausibility, ALongProblemTakesItsProducts) {
                         "clock do 1071 TFLOP/s"));
 }
 
+TEST(Plausibility, ProductsOfEightBitsTakeHalfOfTheTime) {
+  const Problem eight = changed(long_problem(false), [](Problem& p) { p.dtype = DType::e4m3; });
+  const LeastTime least = least_time(eight, hopper(), true);
+  EXPECT_NEAR(2.0 * least.us, least_time(long_problem(false), hopper(), true).us, 1e-6);
+  EXPECT_THAT(least.arithmetic, HasSubstr("8192 FLOP per SM and clock do 2141 TFLOP/s"));
+}
+
 TEST(Plausibility, UnderACausalMaskThePairsThatAreSeenCount) {
   const double all = least_time(long_problem(false), hopper(), true).us;
   const double causal = least_time(long_problem(true), hopper(), true).us;
