@@ -92,22 +92,37 @@ struct RowState {
     }
   }
 
-  // Counts a sink in the sum alone, which becomes infinity where it far outweighs the keys.
-  __device__ __forceinline__ void add_to_sum(float sink) { sum += expf(sink - greatest); }
-
   // 0 in a row that sees no key.
   __device__ __forceinline__ float probability(float score) const {
     return sum > 0.0f ? expf(score - greatest) / sum : 0.0f;
   }
 
 #if FATUNE_EIGHT_BIT_QUERIES != 0
-  // The probability, where the exponential was rounded to an e4m3. score: minus infinity if masked
-  __device__ __forceinline__ float eight_bit_probability(float score) const {
+  // Begins the sum of rounded exponentials.
+  __device__ __forceinline__ void begin_eight_bits() {
+    constexpr float kLog2e = kLog2OfE;
+    greatest = ceilf(greatest * kLog2e) / kLog2e;
+    sum = 0.0f;
+  }
+  // The exponential, rounded to an e4m3, which is added to the sum. score: minus infinity if masked
+  __device__ __forceinline__ float add_eight_bits(float score) {
     if (score == negative_infinity()) {
       return 0.0f;
     }
     const unsigned short bits = round_eight_bits(kProbabilityUnits * expf(score - greatest), 0.0f);
-    return eight_bit_values(bits).x / kProbabilityUnits / sum;
+    const float exponential = eight_bit_values(bits).x / kProbabilityUnits;
+    sum += exponential;
+    return exponential;
+  }
+  // Ends the sum, which becomes infinity where a sink far outweighs the keys. sink: minus infinity
+  // if there is none. Returns what O is multiplied by: 0 in a row that sees no key.
+  // threads: whole warps, converged
+  __device__ __forceinline__ float end_eight_bits(float sink) {
+#pragma unroll
+    for (int distance = 1; distance < kLanesPerRow; distance *= 2) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    }
+    return sum > 0.0f ? 1.0f / (sum + expf(sink - greatest)) : 0.0f;
   }
 #endif
 };
@@ -259,12 +274,12 @@ struct Reference {
                ? significand_of(key_scale(args, args.scales.v, blockIdx.z, row, key_head()))
                : 1.0f;
   }
-  // A probability as V is multiplied by it in the rounded reference.
+  // A probability as V is multiplied by it in the rounded reference, or of 8 bits its exponential.
   // shape: score: rounded_score(); significand: value_significand() of its key
-  __device__ __forceinline__ float rounded_probability(const RowState& row, float score,
+  __device__ __forceinline__ float rounded_probability(RowState& row, float score,
                                                        float significand) const {
 #if FATUNE_EIGHT_BIT_QUERIES != 0
-    return row.eight_bit_probability(score);
+    return row.add_eight_bits(score);
 #else
     const float once = rounded_value(row.probability(score));
     return kHasEightBits ? rounded_value(once * significand) / significand : once;
@@ -386,18 +401,19 @@ struct Reference {
       rounded[i].merge_lanes();
       if (args.sinks != nullptr) {
         exact[i].merge(args.sinks[blockIdx.y], 1.0f);
-        if constexpr (kHasEightBitQueries) {
-          rounded[i].add_to_sum(args.sinks[blockIdx.y]);
-        } else {
+        if constexpr (!kHasEightBitQueries) {
           rounded[i].merge(args.sinks[blockIdx.y], 1.0f);
         }
       }
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+      rounded[i].begin_eight_bits();
+#endif
     }
   }
 
   // Stores the probabilities of the tile in shared.kv, as V is multiplied by them. sync: none
   __device__ __forceinline__ void store_probabilities(const RowState (&exact)[kRowsPerThread],
-                                                      const RowState (&rounded)[kRowsPerThread],
+                                                      RowState (&rounded)[kRowsPerThread],
                                                       int first) const {
     float s[kRowsPerThread][kKeysPerThread];
     scores(s, first);
@@ -451,6 +467,24 @@ struct ReferenceOutput {
     }
   }
 
+  // Divides rounded O by its sums, where P was no probabilities but exponentials.
+  __device__ __forceinline__ void end_eight_bits(const Reference& block,
+                                                 RowState (&rows)[kRowsPerThread]) {
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+    const float* const sinks = block.args.sinks;
+    const float sink = sinks != nullptr ? sinks[blockIdx.y] : negative_infinity();
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+      const float factor = rows[i].end_eight_bits(sink);
+#pragma unroll
+      for (int g = 0; g < kDimGroups; ++g) {
+        const float4 o = rounded[i][g];
+        rounded[i][g] = make_float4(o.x * factor, o.y * factor, o.z * factor, o.w * factor);
+      }
+    }
+#endif
+  }
+
   __device__ __forceinline__ void store(const Reference& block) const {
 #pragma unroll
     for (int i = 0; i < kRowsPerThread; ++i) {
@@ -488,6 +522,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     block.load_tile<kHeadDimV>(args.v, first);  // its barriers also publish the probabilities
     output.accumulate(block);
   }
+  output.end_eight_bits(block, rounded);
   output.store(block);
 }
 

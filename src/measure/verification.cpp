@@ -172,7 +172,9 @@ ErrorStats stats_of(const Stage& stage, const CheckCounts& counts) {
   ErrorStats stats;
   stats.input = input_kind_name(stage.kind());
   stats.max_abs_error = from_bits(counts.max_abs_error_bits);
-  stats.max_abs_difference = from_bits(counts.max_abs_difference_bits);
+  if (limits_difference(stage.problem())) {
+    stats.max_abs_difference = from_bits(counts.max_abs_difference_bits);
+  }
   stats.max_abs_reference_error = from_bits(counts.max_abs_reference_error_bits);
   stats.limit = error_limit(stats.max_abs_reference_error, from_bits(counts.max_abs_reference_bits),
                             output_dtype(stage.problem()));

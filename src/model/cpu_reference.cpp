@@ -196,21 +196,23 @@ class Weights {
     if (!has_eight_bits_) {
       return softmax_sum(scores, sink);
     }
-    SoftmaxSum of_keys = softmax_sum(scores, kNone);
-    of_keys.sum += std::exp(sink - of_keys.greatest);  // infinity if it far outweighs the keys
-    return of_keys;
+    SoftmaxSum rounded{std::ceil(std::ranges::max(scores) * kLog2OfE) / kLog2OfE, 0.0};
+    rounded.sum = std::exp(sink - rounded.greatest);  // infinity if it far outweighs the keys
+    for (const double score : scores) {
+      rounded.sum += rounded_exponential(score, rounded);
+    }
+    return rounded;
   }
   // v_row: where the key's row of V begins
   [[nodiscard]] double of(double score, const SoftmaxSum& softmax, std::int64_t v_row) const {
-    const double exponential = std::exp(score - softmax.greatest);
-    if (!is_rounded_) {
-      return exponential / softmax.sum;
-    }
     if (has_eight_bits_) {
-      constexpr double kUnits = kProbabilityUnits;
-      return rounded_to(problem_.dtype, kUnits * exponential) / kUnits / softmax.sum;
+      return rounded_exponential(score, softmax) / softmax.sum;
     }
-    const double once = rounded_to(problem_.dtype, exponential / softmax.sum);
+    const double probability = std::exp(score - softmax.greatest) / softmax.sum;
+    if (!is_rounded_) {
+      return probability;
+    }
+    const double once = rounded_to(problem_.dtype, probability);
     if (v_scales_.empty()) {
       return once;
     }
@@ -223,6 +225,13 @@ class Weights {
   }
 
  private:
+  // An exponential of 8 bits.
+  [[nodiscard]] double rounded_exponential(double score, const SoftmaxSum& softmax) const {
+    constexpr double kUnits = kProbabilityUnits;
+    const double exponential = std::exp(score - softmax.greatest);
+    return rounded_to(problem_.dtype, kUnits * exponential) / kUnits;
+  }
+
   const Problem& problem_;
   bool is_rounded_;
   bool has_eight_bits_;

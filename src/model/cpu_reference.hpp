@@ -68,10 +68,11 @@ struct RowStatistics {
 /// float64, where a framework has fp32. With scales of V that keys have of their own, a probability
 /// p becomes round(p * m) / m, where m is the significand of its key's scale, 1 <= m < 2.
 ///
-/// Where Q has 8 bits, scores are not rounded, and the result is rounded to bf16. A probability is
-/// round(u * e) / (u * sum), where e is exp(score - greatest score of the keys), round gives an
-/// e4m3, u is kProbabilityUnits (kernels/reference), and sum is that of e, and of a sink's e.
-/// shape: v: what is stored times its scale; v_scales: normal numbers > 0, one for each row of v in
+/// Where Q has 8 bits, scores are not rounded, and the result is rounded to bf16. An exponential e
+/// is relative to a power of two (kernels/reference/probability_units.h), and becomes round(u * e)
+/// / u, where round gives an e4m3 and u is kProbabilityUnits. Probabilities are these over their
+/// sum, in which a sink counts without rounding. shape: v: what is stored times its scale;
+/// v_scales: normal numbers > 0, one for each row of v in
 ///        the order of its elements; empty unless keys_have_scales()
 [[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
                                                         std::span<const double> q,

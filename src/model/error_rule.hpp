@@ -47,10 +47,19 @@ inline constexpr double kMismatchRtol = 1e-3;
 /// sentence names outputs other than O. An output of which nothing was compared has no error.
 [[nodiscard]] std::optional<std::string> find_fault(const ErrorStats& stats);
 
+/// Whether an output's difference from the rounded reference is limited too. It is not where Q has
+/// 8 bits: tensor cores sum their products with few bits, and a probability that this takes across
+/// the middle between two elements is rounded by up to a sixteenth the other way, as right as the
+/// reference's.
+[[nodiscard]] inline bool limits_difference(const Problem& problem) {
+  return !has_eight_bits(problem.dtype);
+}
+
 /// Compares an output with both references on the CPU, as kernels/reference/check_output.cuh does
-/// on a GPU. Values that are not finite are counted and not compared. dtype: of the output
-/// shape: output, exact and rounded: the same elements in the same order
-[[nodiscard]] ErrorStats compare_outputs(const std::string& input, DType dtype,
+/// on a GPU. Values that are not finite are counted and not compared.
+/// shape: output, exact and rounded: the same elements in the same order; those of the problem's O,
+///        or some of them
+[[nodiscard]] ErrorStats compare_outputs(const std::string& input, const Problem& problem,
                                          std::span<const std::uint16_t> output,
                                          std::span<const double> exact,
                                          std::span<const double> rounded);

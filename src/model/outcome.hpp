@@ -38,7 +38,9 @@ FATUNE_DESCRIBED(
     ErrorStats, (input, "kind of input: normal, large_logits, dominating_key, ..."),
     (max_abs_error, "greatest absolute difference from the fp32 reference"),
     (max_abs_difference,
-     "greatest absolute difference from the 16-bit reference, which the rule on errors limits"),
+     "greatest absolute difference from the 16-bit reference, which the rule on errors limits; 0 "
+     "where "
+     "Q has 8 bits"),
     (max_abs_reference_error,
      "greatest absolute difference of the 16-bit reference from the fp32 reference"),
     (limit,

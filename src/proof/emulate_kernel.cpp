@@ -205,7 +205,7 @@ class Runs {
     const EmulatedInput& input = *input_;
     const Problem part = compared_part(of_.launch.on);
     std::vector<ErrorStats> all{
-        compare_outputs(input.name, output_dtype(part), output.output, input.exact, input.rounded)};
+        compare_outputs(input.name, part, output.output, input.exact, input.rounded)};
     for (const FurtherOutput& further : output.further) {
       all.push_back(compare_further(input.name, of_.launch.on, further, reference_));
     }

@@ -183,6 +183,17 @@ TEST(EightBitReference, TakesTheScaleOfTheHeadOfTheKey) {
 }
 
 // Scores 0 and log(0.7): 256 * 0.7 = 179.2 becomes 176. The sum is not rounded, and O is a bf16.
+// Exponentials are relative to a power of two: the same scores, all a tenth greater, are rounded
+// differently.
+TEST(EightBitReference, HasExponentialsRelativeToAPowerOfTwo) {
+  Problem problem = changed({1, 1, 1, 1}, [](Problem& p) { p.dtype = DType::e4m3; });
+  problem.seq_len_kv = 2;
+  const std::vector<double> k{0.1, 0.1 + std::log(0.7)};
+  // 256 exp(0.1) / 2 = 141.5, and 0.7 times it 99.0.
+  EXPECT_EQ(cpu_rounded_attention(problem, std::vector{1.0}, k, std::vector{0.0, 1.0}).at(0),
+            element_value(round_to_element(96.0 / 240.0, DType::bf16), DType::bf16));
+}
+
 TEST(EightBitReference, RoundsExponentialsToUnitsOfTheGreatest) {
   Problem problem = changed({1, 1, 1, 1}, [](Problem& p) { p.dtype = DType::e4m3; });
   problem.seq_len_kv = 2;
@@ -193,10 +204,10 @@ TEST(EightBitReference, RoundsExponentialsToUnitsOfTheGreatest) {
     return element_value(round_to_element(value, DType::bf16), DType::bf16);
   };
   EXPECT_NEAR(cpu_attention(problem, q, k, v).at(0), 0.7 / 1.7, 1e-12);
-  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v).at(0), bf16(176.0 / 256.0 / 1.7));
+  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v).at(0), bf16(176.0 / 432.0));
   // The sink counts in the sum. If it were the greatest score, 256 exp(-3) would become 13.
   EXPECT_EQ(cpu_rounded_attention(problem, q, k, v, std::vector{3.0F}).at(0),
-            bf16(176.0 / 256.0 / (1.7 + std::exp(3.0))));
+            bf16(176.0 / (432.0 + 256.0 * std::exp(3.0))));
   EXPECT_EQ(cpu_rounded_attention(problem, q, k, v, std::vector{1e4F}).at(0), 0.0);
 }
 

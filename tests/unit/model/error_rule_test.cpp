@@ -144,7 +144,7 @@ std::vector<std::uint16_t> elements(const std::vector<double>& values) {
 
 TEST(CompareOutputs, TheLimitIsTwiceTheErrorOfTheRoundedReference) {
   const ErrorStats stats =
-      compare_outputs("one", DType::fp16, elements({1.0, -2.0, 0.5}), kExact, kRounded);
+      compare_outputs("one", Problem{}, elements({1.0, -2.0, 0.5}), kExact, kRounded);
   EXPECT_EQ(stats.input, "one");
   EXPECT_EQ(stats.elements, 3);
   EXPECT_EQ(stats.max_abs_error, 0.0);
@@ -155,10 +155,10 @@ TEST(CompareOutputs, TheLimitIsTwiceTheErrorOfTheRoundedReference) {
 }
 
 TEST(CompareOutputs, WhatIsBeyondTheLimitOrNotFiniteIsAFault) {
-  EXPECT_TRUE(find_fault(
-      compare_outputs("far", DType::fp16, elements({1.0, -2.0, 0.6}), kExact, kRounded)));
+  EXPECT_TRUE(
+      find_fault(compare_outputs("far", Problem{}, elements({1.0, -2.0, 0.6}), kExact, kRounded)));
   const ErrorStats nan =
-      compare_outputs("nan", DType::fp16, elements({1.0, -2.0, NAN}), kExact, kRounded);
+      compare_outputs("nan", Problem{}, elements({1.0, -2.0, NAN}), kExact, kRounded);
   EXPECT_EQ(nan.not_finite, 1);
   EXPECT_TRUE(find_fault(nan));
 }

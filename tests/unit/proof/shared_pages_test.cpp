@@ -87,7 +87,7 @@ TEST(SharedPages, AreReadByAllOfTheirSequences) {
   const std::vector<double> k = values(TensorRole::k, inputs.k);
   const std::vector<double> v = values(TensorRole::v, inputs.v);
   const ErrorStats stats =
-      compare_outputs("shared pages", problem.dtype, output.output, cpu_attention(same, q, k, v),
+      compare_outputs("shared pages", problem, output.output, cpu_attention(same, q, k, v),
                       cpu_rounded_attention(same, q, k, v));
   EXPECT_EQ(find_fault(stats).value_or(""), "");
 }
