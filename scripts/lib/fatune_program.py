@@ -122,6 +122,19 @@ def winners_of(file, device):
         raise ProgramError(f"{file}: not a best_configs.json that a sweep has written ({error!r})") from error
 
 
+def flop_of(problem):
+    """Returns the operations of a problem without a window and without lengths that differ, as fatune counts them: 2 * (d
+    of Q and K + d of V) for each query and key that it sees, and of square causal ones for half of all."""
+    queries, keys = problem["seq_len"], problem.get("seq_len_kv", problem["seq_len"])
+    if not problem["causal"] or queries == 1:
+        pairs = queries * keys
+    else:
+        # The last query is at the last key.
+        pairs = queries * keys / 2 if queries == keys else sum(max(0, keys - row) for row in range(queries))
+    columns = problem["d_head"] + problem.get("d_head_v", problem["d_head"])
+    return 2.0 * problem["batch"] * problem["heads"] * pairs * columns
+
+
 def literature_flop(winner):
     """Returns the operations as fatune counted them: 4 b h s^2 d, half if causal."""
     rate, time_us = winner.get("literature_tflops"), winner.get("time_us")

@@ -2,6 +2,7 @@
 import dataclasses
 
 import attention_inputs
+import attention_reference
 import cuda_driver
 import fatune_program
 import kernel_launch
@@ -9,8 +10,8 @@ import peer_figures
 import peer_kernels
 import peer_rounds
 
-# Of outputs, absolute and relative to the greatest one: mistakes are far larger, rounding only a few ulp. Outputs of
-# many keys are small.
+# Of outputs of 16 bits, absolute and relative to the greatest one: mistakes are far larger, rounding only a few ulp.
+# Outputs of many keys are small.
 GREATEST_DIFFERENCE = 0.05
 
 
@@ -68,7 +69,7 @@ class Comparison:
         self.torch, self.driver, self.problem, self._note = torch, driver, problem, note
         self.label = fatune_program.problem_label(problem)
         self.winners, self.peers, self.notes, self.failed = [], [], {}, False
-        self._tensors, self._reference = None, None
+        self._tensors, self._reference, self._errors = None, None, {}
 
     def give_up(self, name, reason, is_ours):
         self.notes[name] = str(reason)
@@ -79,11 +80,18 @@ class Comparison:
         """Adds all contenders. kernels: {configuration: compiled kernel, or the error}"""
         launchable = [one for one in kernels.values() if not isinstance(one, Exception)]
         if launchable:
-            self._tensors = attention_inputs.tensors_of(self.torch, launchable[0]["launch"], self.problem)
-            for peer in peers.values():
-                self._add_peer(peer)
+            self.add_peers(peers, launchable[0]["launch"])
         for config, kernel in kernels.items():
             self._add_winner(config, kernel)
+
+    def add_peers(self, peers, launch):
+        """Adds peers. launch: has the tensors of the problem"""
+        self._tensors = attention_inputs.tensors_of(self.torch, launch, self.problem)
+        if attention_inputs.has_eight_bits(self.problem):
+            inputs = attention_inputs.inputs_of(self.problem, self._tensors)
+            self._reference = attention_reference.Reference(self.torch, inputs)
+        for peer in peers.values():
+            self._add_peer(peer)
 
     def _add_peer(self, peer):
         if reason := peer_kernels.cannot_do(peer, self.problem):
@@ -99,7 +107,7 @@ class Comparison:
             contender = peer_rounds.Contender(name, launch, flop=peer.flop, peer=peer.name)
             output = contender.launch()
             if peer.flop is None:
-                self._check(name, output)
+                self._check(name, output, peer.output_scale(inputs))
             self.peers.append(contender)
         except Exception as error:  # other projects' kernels may raise anything
             self.give_up(name, f"{type(error).__name__}: {error}", False)
@@ -120,9 +128,13 @@ class Comparison:
         if self._tensors is not None:
             self._tensors["o"].fill_(float("nan"))
 
-    def _check(self, name, output):
-        """Compares an output with the first one."""
+    def _check(self, name, output, scale=None):
+        """Compares an output with the first one, or if K and V have 8 bits with attention in fp32. scale: what O is
+        multiplied by"""
         self.torch.cuda.synchronize()
+        if attention_inputs.has_eight_bits(self.problem):
+            self._errors[name] = self._reference.check(output, scale)
+            return
         if self._reference is None:
             self._reference = (name, output.float())
             return
@@ -141,13 +153,15 @@ class Comparison:
 
     def row(self, times, clock, winners):
         """times: {name of a contender: milliseconds}"""
-        flop = fatune_program.literature_flop(next(iter(winners.values())))
+        flop = (fatune_program.literature_flop(next(iter(winners.values()))) if winners
+                else fatune_program.flop_of(self.problem))
         figures = {one.name: peer_figures.figure(times[one.name], one.flop or flop)
                    for one in self.winners + self.peers}
         candidates = {one.name: {"family": winners[one.name]["family"], **figures[one.name]} for one in self.winners}
         return {"label": self.label, "problem": self.problem, "rounds": len(next(iter(times.values()), [])),
                 "sm_clock_mhz": clock, "best": peer_figures.best_candidate(candidates), "candidates": candidates,
-                "peers": self._fastest_of_peers(figures), "notes": self.notes}
+                "peers": self._fastest_of_peers(figures), "notes": self.notes,
+                **({"errors": self._errors} if self._errors else {})}
 
     def _fastest_of_peers(self, figures):
         fastest = {}
