@@ -1,6 +1,9 @@
 """FlashInfer's attention with a paged cache, with packed keys, and with latent keys (MLA decoding). Planning, which the
 host does once for all layers of a model, is not part of a launch. Contiguous keys of sequences are passed as pages in
-order."""
+order, but with Q of 8 bits as packed ones.
+
+K and V of 8 bits with Q of 16 bits have one scale each. That of K is a factor of the scores. FlashInfer multiplies O by
+that of V in a kernel of its own, which is not part of a launch."""
 import functools
 import itertools
 
@@ -41,9 +44,16 @@ def _page_table(torch, inputs, page_keys):
 
 
 def _settings(inputs):
-    found = {"q_data_type": inputs.q.dtype, "kv_data_type": inputs.q.dtype, "sm_scale": inputs.scale}
+    found = {"q_data_type": inputs.q.dtype, "kv_data_type": inputs.k.dtype, "sm_scale": inputs.scale}
+    if output_scale(inputs) is not None:
+        found |= {"sm_scale": inputs.scale * inputs.k_scales.item(), "o_data_type": inputs.q.dtype}
     found |= {"window_left": inputs.window - 1} if inputs.window else {}
     return found | ({"logits_soft_cap": inputs.softcap} if inputs.softcap else {})
+
+
+def output_scale(inputs):
+    """Returns what O is multiplied by, or None."""
+    return inputs.v_scales if inputs.q_scales is None else None
 
 
 def _workspace(torch, inputs):
@@ -78,7 +88,8 @@ def _as_packed(torch, inputs):
 
     return type(inputs)(together(inputs.q), together(inputs.k), together(inputs.v), inputs.causal, inputs.scale,
                         [keys] * batch, queries=[queries] * batch, cu_queries=ends(queries), cu_keys=ends(keys),
-                        window=inputs.window, softcap=inputs.softcap)
+                        window=inputs.window, softcap=inputs.softcap, q_scales=inputs.q_scales,
+                        k_scales=inputs.k_scales, v_scales=inputs.v_scales)
 
 
 def _unpacked(make, torch):
@@ -92,8 +103,23 @@ def _unpacked(make, torch):
     return of_batch
 
 
+def _eight_bit_launch(torch, flashinfer, inputs):
+    """Returns a launch for a packed batch with Q, K and V of 8 bits. Heads have scales."""
+    if inputs.window or inputs.softcap:
+        raise NotImplementedError("Q of 8 bits is timed without windows and caps of scores")
+    q, k, v = inputs.q[0], inputs.k[0], inputs.v[0]
+    scales = [scales.expand(tensor.shape[1]).contiguous()
+              for tensor, scales in ((q, inputs.q_scales), (k, inputs.k_scales), (v, inputs.v_scales))]
+    wrapper = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(torch, inputs), "NHD", backend="fa3")
+    wrapper.plan(inputs.cu_queries, inputs.cu_keys, q.shape[1], k.shape[1], q.shape[2], head_dim_vo=v.shape[2],
+                 causal=inputs.causal, o_data_type=torch.bfloat16, **_settings(inputs))
+    return lambda: wrapper.run(q, k, v, *scales)
+
+
 def kernels(torch, flashinfer, inputs):
     """Returns {name: function that makes a launch, as Peer.make} for attention_inputs.Inputs."""
+    if inputs.q_scales is not None:
+        return {"prefill_fp8": _unpacked(functools.partial(_eight_bit_launch, torch, flashinfer), torch)}
     if inputs.is_latent:
         return _latent_kernels(torch, flashinfer, inputs)
     prefill_of = functools.partial(_packed_kernel, torch, flashinfer)
@@ -112,6 +138,8 @@ def packs_batch(inputs):
 
 
 def _kernels_with_pages(torch, flashinfer, inputs):
+    if inputs.k_scales is not None and inputs.k_scales.numel() > 1:
+        return {"eight_bits": _raising(NotImplementedError("one scale for all heads with Q of 16 bits"))}
     page_keys = PAGE_KEYS if inputs.pages is None else inputs.k.shape[1]
     # Kernels share a copy.
     pages_of = functools.cache(functools.partial(_as_pages, torch) if inputs.pages is None else lambda tensor: tensor)
@@ -148,6 +176,13 @@ def _kernels_with_pages(torch, flashinfer, inputs):
     if inputs.q.shape[1] == 1:
         return {"cuda_cores": decode(False), "tensor_cores": decode(True)}
     return {name: prefill(backend) for name, backend in PREFILL_BACKENDS.items()}
+
+
+def _raising(error):
+    def make(_inputs):
+        raise error
+
+    return make
 
 
 def _latent_kernels(torch, flashinfer, inputs):

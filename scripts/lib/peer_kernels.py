@@ -10,10 +10,12 @@ import math
 from typing import Callable
 
 import attention_inputs
+import cudnn_attention
 import fatune_program
 
 GEMM_SIZE = 8192
 DTYPES = ("FP16", "BF16")
+E4M3 = "E4M3"  # Q, K and V of 8 bits
 # Packages of FlashAttention-3: {name: (module of its functions, module that says what was built)}.
 FLASH3_PACKAGES = {"flash-attn-3": ("flash_attn_interface", "flash_attn_config"),
                    "fa3-fwd": ("fa3_fwd_interface", "fa3_fwd_config")}
@@ -29,6 +31,8 @@ class Peer:
     features: frozenset = frozenset()  # of attention_inputs.FEATURES
     # Inputs -> {name: as make}, in place of make: several kernels, of which the fastest counts
     several: Callable | None = None
+    # Inputs -> what O is multiplied by, or None: what the kernel leaves to the layer behind it
+    output_scale: Callable = lambda inputs: None
 
     def kernels_for(self, inputs):
         """Returns {name: as make} of its kernels."""
@@ -73,16 +77,30 @@ def _find_fa2(torch):
 def _find_cudnn(torch):
     if not torch.backends.cudnn.is_available():
         raise ImportError("PyTorch has no cuDNN here")
+    frontend = _optional("cudnn")  # PyTorch has no function for 8 bits
 
     def make(inputs):
+        if inputs.q_scales is not None:
+            return cudnn_attention.make(torch, frontend, inputs)
         q, k, v = _heads_first(inputs.q, inputs.k, inputs.v)
         call = torch.ops.aten._scaled_dot_product_cudnn_attention.default
         mask = _mask_from_the_end(torch, q, k) if inputs.causal and q.shape[2] != k.shape[2] else None
         causal = inputs.causal and mask is None
         return lambda: call(q, k, v, mask, False, 0.0, causal, scale=inputs.scale)[0].transpose(1, 2)
 
+    version = str(torch.backends.cudnn.version())
+    if frontend is None:
+        return Peer("cudnn", version, make, features=frozenset({"two_dims"}))
     # PyTorch's own function for packed batches spends most of its time on the host at each call.
-    return Peer("cudnn", str(torch.backends.cudnn.version()), make, features=frozenset({"two_dims"}))
+    return Peer("cudnn", f"{version}, frontend {frontend.__version__}", make, dtypes=(*DTYPES, E4M3),
+                features=frozenset({"two_dims"}), output_scale=cudnn_attention.output_scale)
+
+
+def _optional(module):
+    try:
+        return importlib.import_module(module)
+    except (ImportError, OSError):
+        return None
 
 
 def _mask_from_the_end(torch, q, k):
@@ -95,10 +113,8 @@ def _find_triton(_torch):
     import triton
     import triton_attention
 
-    def make(inputs):
-        return triton_attention.make(inputs.q, inputs.k, inputs.v, inputs.causal, inputs.scale)
-
-    return Peer("triton", triton.__version__, make)
+    return Peer("triton", triton.__version__, triton_attention.make, dtypes=(*DTYPES, E4M3),
+                features=frozenset({"head_scales"}))
 
 
 def _output_in(result):
@@ -130,8 +146,14 @@ def _flash3_features(module, flags):
                 "lengths": "FLASHATTENTION_DISABLE_VARLEN", "pages": "FLASHATTENTION_DISABLE_PAGEDKV"}
     functions = {"packed": "flash_attn_varlen_func", "lengths": "flash_attn_with_kvcache",
                  "pages": "flash_attn_with_kvcache"}
-    return frozenset(name for name, flag in left_out.items()
-                     if not flags.get(flag) and hasattr(module, functions.get(name, "flash_attn_func")))
+    found = {name for name, flag in left_out.items()
+             if not flags.get(flag) and hasattr(module, functions.get(name, "flash_attn_func"))}
+    return frozenset(found | {"head_scales"})
+
+
+def _flash3_dtypes(flags):
+    left_out = {"FP16": "FLASHATTENTION_DISABLE_FP16", E4M3: "FLASHATTENTION_DISABLE_FP8"}
+    return tuple(dtype for dtype in (*DTYPES, E4M3) if not flags.get(left_out.get(dtype)))
 
 
 def _find_fa3(torch):
@@ -144,15 +166,25 @@ def _find_fa3(torch):
             reasons.append(str(error))
             continue
         flags = _flash3_flags(config)
-        dtypes = ("BF16",) if flags.get("FLASHATTENTION_DISABLE_FP16") else DTYPES
-        return Peer("fa3", _installed_version(package), functools.partial(_flash3_launch, module), dtypes=dtypes,
-                    features=_flash3_features(module, flags))
+        return Peer("fa3", _installed_version(package), functools.partial(_flash3_launch, module),
+                    dtypes=_flash3_dtypes(flags), features=_flash3_features(module, flags))
     raise ImportError("; ".join(reasons))
+
+
+def _flash3_scales(inputs):
+    """Returns the arguments that are scales of 8 bits: (sequences, heads of K)."""
+    if inputs.q_scales is None:
+        return {}
+    shape = (len(inputs.keys), inputs.k.shape[2])
+    if inputs.q_scales.numel() not in (1, shape[1]):
+        raise NotImplementedError("heads of Q that share one of K share a scale")
+    return {f"{name}_descale": getattr(inputs, scales).expand(shape).contiguous()
+            for name, scales in attention_inputs.SCALES.items()}
 
 
 def _flash3_launch(module, inputs):
     # With 0 it decides by itself how often to split the keys; by default it does not.
-    settings = {"softmax_scale": inputs.scale, "causal": inputs.causal, "num_splits": 0}
+    settings = {"softmax_scale": inputs.scale, "causal": inputs.causal, "num_splits": 0, **_flash3_scales(inputs)}
     settings |= {"window_size": (inputs.window - 1, 0)} if inputs.window else {}
     settings |= {"softcap": inputs.softcap} if inputs.softcap else {}
     if inputs.is_packed:
@@ -164,7 +196,7 @@ def _flash3_launch(module, inputs):
                     **settings)
 
 
-FLASH4_FEATURES = frozenset(attention_inputs.FEATURES) - {"latent"}
+FLASH4_FEATURES = frozenset(attention_inputs.FEATURES) - attention_inputs.SCALE_FEATURES - {"latent"}
 
 
 def _flash4_launch(module, inputs):
@@ -197,9 +229,10 @@ def _find_flashinfer(torch):
     import flashinfer
     import flashinfer_attention
 
-    return Peer("flashinfer", flashinfer.__version__, None,
-                features=frozenset({"lengths", "packed", "pages", "window", "softcap", "two_dims", "latent"}),
-                several=functools.partial(flashinfer_attention.kernels, torch, flashinfer))
+    features = {"lengths", "packed", "pages", "window", "softcap", "two_dims", "latent", "eight_bits", "head_scales"}
+    return Peer("flashinfer", flashinfer.__version__, None, dtypes=(*DTYPES, E4M3), features=frozenset(features),
+                several=functools.partial(flashinfer_attention.kernels, torch, flashinfer),
+                output_scale=flashinfer_attention.output_scale)
 
 
 def finder_of_libraries(folder):
@@ -216,7 +249,14 @@ def finder_of_libraries(folder):
 
 def _find_gemm(torch):
     # Not attention: the rate that the tensor cores sustain, for comparison.
+    def make_of_eight_bits(inputs):
+        a, b = (torch.randn(GEMM_SIZE, GEMM_SIZE, device=inputs.q.device).to(torch.float8_e4m3fn) for _ in range(2))
+        one = torch.ones((), device=inputs.q.device)
+        return lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=True)
+
     def make(inputs):
+        if inputs.q_scales is not None:
+            return make_of_eight_bits(inputs)
         a, b = (torch.randn(GEMM_SIZE, GEMM_SIZE, dtype=torch.bfloat16, device=inputs.q.device) for _ in range(2))
         product = torch.empty_like(a)
 
@@ -225,7 +265,7 @@ def _find_gemm(torch):
 
         return launch
 
-    return Peer("gemm", f"PyTorch {torch.__version__}", make, flop=2 * GEMM_SIZE**3,
+    return Peer("gemm", f"PyTorch {torch.__version__}", make, flop=2 * GEMM_SIZE**3, dtypes=(*DTYPES, E4M3),
                 features=frozenset(attention_inputs.FEATURES))
 
 

@@ -15,6 +15,17 @@ PROBLEM = {"batch": 1, "seq_len": 64, "heads": 1, "d_head": 64, "dtype": "FP16",
 SETTINGS = {"softmax_scale": 1.0, "causal": True}
 
 
+class Scales:
+    def __init__(self, count):
+        self._count = count
+
+    def numel(self):
+        return self._count
+
+    def expand(self, shape):
+        return types.SimpleNamespace(contiguous=lambda: (self._count, shape))
+
+
 def with_inputs(**members):
     return attention_inputs.Inputs("q", "k", "v", True, 1.0, [9], **members)
 
@@ -40,8 +51,10 @@ class Peers(unittest.TestCase):
 
     def test_a_build_of_flash_attention_3_says_its_types(self):
         function = types.SimpleNamespace(flash_attn_func=lambda q, *_rest, **_settings: (q, "log-sum-exp"))
-        built = types.SimpleNamespace(CONFIG={"build_flags": {"FLASHATTENTION_DISABLE_FP16": False}})
-        for config, dtypes in ((built, ("FP16", "BF16")), (None, ("FP16", "BF16"))):
+        built = types.SimpleNamespace(CONFIG={"build_flags": {"FLASHATTENTION_DISABLE_FP16": True}})
+        without = types.SimpleNamespace(CONFIG={"build_flags": {"FLASHATTENTION_DISABLE_FP8": True}})
+        for config, dtypes in ((built, ("BF16", "E4M3")), (without, ("FP16", "BF16")),
+                               (None, ("FP16", "BF16", "E4M3"))):
             with unittest.mock.patch.dict(sys.modules, flash_attn_interface=function, flash_attn_config=config):
                 fa3 = peer_kernels.find_peers(fake_torch(True), ["fa3"])[0]["fa3"]
             self.assertEqual((fa3.dtypes, fa3.version), (dtypes, "flash-attn-3"))
@@ -51,10 +64,11 @@ class Peers(unittest.TestCase):
 
     def test_a_build_of_flash_attention_3_says_what_it_can_do(self):
         module = types.SimpleNamespace(flash_attn_func=None, flash_attn_varlen_func=None)
-        self.assertEqual(peer_kernels._flash3_features(module, {}), {"window", "softcap", "two_dims", "packed"})
+        self.assertEqual(peer_kernels._flash3_features(module, {}),
+                         {"window", "softcap", "two_dims", "packed", "head_scales"})
         module.flash_attn_with_kvcache = None
         flags = {"FLASHATTENTION_DISABLE_LOCAL": True, "FLASHATTENTION_DISABLE_VARLEN": True}
-        self.assertEqual(peer_kernels._flash3_features(module, flags), {"softcap", "two_dims", "pages"})
+        self.assertEqual(peer_kernels._flash3_features(module, flags), {"softcap", "two_dims", "pages", "head_scales"})
 
     def test_flash_attention_3_is_called_for_what_a_problem_asks_for(self):
         module = types.SimpleNamespace(flash_attn_func=self.called("dense"),
@@ -80,6 +94,49 @@ class Peers(unittest.TestCase):
         self.assertEqual(launch(module, PACKED)(),
                          ("varlen", ("q", "k", "v"), {**SETTINGS, "cu_seqlens_q": "ends of q", "max_seqlen_q": 5,
                                                       "cu_seqlens_k": "ends of k", "max_seqlen_k": 9}))
+
+    def test_flash_attention_3_has_scales_of_sequences_and_heads(self):
+        module = types.SimpleNamespace(flash_attn_func=self.called("dense"))
+        k = types.SimpleNamespace(shape=(1, 9, 4, 64))
+        inputs = attention_inputs.Inputs("q", k, "v", True, 1.0, [9, 9], q_scales=Scales(1), k_scales=Scales(4),
+                                         v_scales=Scales(4))
+        _, _, settings = peer_kernels._flash3_launch(module, inputs)()
+        self.assertEqual({name: settings[name] for name in ("q_descale", "k_descale", "v_descale")},
+                         {"q_descale": (1, (2, 4)), "k_descale": (4, (2, 4)), "v_descale": (4, (2, 4))})
+        inputs.q_scales = Scales(8)
+        with self.assertRaisesRegex(NotImplementedError, "share a scale"):
+            peer_kernels._flash3_launch(module, inputs)
+
+    def test_elements_of_eight_bits(self):
+        peers = peer_kernels.find_peers(fake_torch(True), ["fa2", "gemm"])[0]
+        eight = {**PROBLEM, "dtype": "E4M3", "kv_dtype": "E4M3"}
+        self.assertEqual(peer_kernels.cannot_do(peers["fa2"], eight), "no E4M3")
+        self.assertEqual(peer_kernels.cannot_do(peers["fa2"], {**PROBLEM, "kv_dtype": "E5M2"}),
+                         "K and V with the type of Q")
+        self.assertIsNone(peer_kernels.cannot_do(peers["gemm"], {**eight, "kv_scales": "head"}))
+        some = peer_kernels.Peer("x", "1", None, dtypes=("E4M3",))
+        self.assertEqual(peer_kernels.cannot_do(some, {**eight, "kv_scales": "head"}), "one scale for all heads")
+        some.features = frozenset({"eight_bits", "head_scales"})
+        self.assertIsNone(peer_kernels.cannot_do(some, {**eight, "kv_scales": "head"}))
+        some.dtypes = ("FP16",)
+        self.assertEqual(peer_kernels.cannot_do(some, {**PROBLEM, "kv_dtype": "E4M3", "kv_scales": "page"}),
+                         "no scales of keys or pages")
+
+    def test_cudnn_takes_eight_bits_with_nvidias_frontend(self):
+        frontend = types.SimpleNamespace(__version__="1.22.1")
+        for module, dtypes in ((frontend, ("FP16", "BF16", "E4M3")), (None, ("FP16", "BF16"))):
+            with unittest.mock.patch.dict(sys.modules, cudnn=module):
+                peer = peer_kernels.find_peers(fake_torch(True), ["cudnn"])[0]["cudnn"]
+            self.assertEqual((peer.dtypes, "1.22.1" in peer.version), (dtypes, module is not None))
+        self.assertIsNone(peer.output_scale(INPUTS))
+
+    def test_flashinfer_leaves_the_scale_of_v_to_the_layer_behind_it(self):
+        of = flashinfer_attention.output_scale
+        self.assertEqual(of(with_inputs(k_scales="k", v_scales="v")), "v")
+        self.assertIsNone(of(with_inputs(q_scales="q", k_scales="k", v_scales="v")))
+        kernels = flashinfer_attention._kernels_with_pages(None, None, with_inputs(k_scales=Scales(4)))
+        with self.assertRaisesRegex(NotImplementedError, "one scale for all heads"):
+            kernels["eight_bits"](INPUTS)
 
     def called(self, name):
         return lambda *tensors, **settings: ((name, tensors, settings), "log-sum-exp")
