@@ -23,10 +23,11 @@ import os
 import pathlib
 import types
 def specification(backend, *kind):
-    assert kind[:4] == ("brain",) * 3 + ("int",) and kind[6] == 0
+    assert kind[:4] in (("brain",) * 3 + ("int",), ("brain", "e4m3", "brain", "int"), ("e4m3", "e4m3", "brain", "int"))
+    assert kind[6] == 0
     assert backend != "decode" or (kind[4] == kind[5] and kind[7:9] == (False, False))
     assert os.environ["FLASHINFER_CUDA_ARCH_LIST"] == "9.0a"
-    name = f"{backend}_{kind[4]}" + "_window" * kind[7] + "_softcap" * kind[8]
+    name = f"{backend}_{kind[4]}" + "_window" * kind[7] + "_softcap" * kind[8] + "_8" * kind[:2].count("e4m3")
     sources = [f"{name}_{keys}_kernel_mask_{mask}.cu" for keys in ("paged", "ragged") for mask in range(4)]
     sources.append(f"{name}.cu")
     return types.SimpleNamespace(name=name, d_head=kind[4], sources=sources,
@@ -41,7 +42,7 @@ def gen_batch_mla_module(backend, *kind):
     return specification(f"mla_{backend}_{others}", *types, values, values, 0, False, False)
 """
 PACKAGES = {
-    "torch.py": 'bfloat16, int32 = "brain", "int"\n', "flashinfer/__init__.py": '__version__ = "0.8"\n',
+    "torch.py": 'bfloat16, int32, float8_e4m3fn = "brain", "int", "e4m3"\n', "flashinfer/__init__.py": '__version__ = "0.8"\n',
     "flashinfer/jit/__init__.py": JIT, "flashinfer/jit/attention/__init__.py": ATTENTION,
     "flashinfer/jit/attention/modules.py":
     "from . import gen_batch_prefill_module as _gen_batch_prefill_primary_module\n",
@@ -100,6 +101,24 @@ class BuildFlashInferModules(unittest.TestCase):
         module = folder / "fa3_64_window" / "fa3_64_window.so"
         self.assertNotIn("paged", module.read_text(encoding="utf-8"))
 
+    def sources_of(self, name):
+        module = self.folder / "flashinfer" / "data" / "aot" / name / f"{name}.so"
+        return module.read_text(encoding="utf-8").split()
+
+    def test_keys_of_eight_bits_are_in_pages(self):
+        self.build("--kv-dtype", "e4m3", "--d-head", "64")
+        modules = {file.name for file in (self.folder / "flashinfer" / "data" / "aot").iterdir()}
+        self.assertEqual(modules, {"decode_64_8", "fa2_64_8"})
+        self.assertEqual(self.sources_of("fa2_64_8"), [*(f"fa2_64_8_paged_kernel_mask_{mask}.cu" for mask in (0, 1)),
+                                                       "fa2_64_8.cu"])
+
+    def test_keys_are_packed_where_queries_have_eight_bits(self):
+        self.build("--dtype", "e4m3", "--d-head", "128")
+        modules = {file.name for file in (self.folder / "flashinfer" / "data" / "aot").iterdir()}
+        self.assertEqual(modules, {"fa3_128_8_8"})
+        self.assertEqual(self.sources_of("fa3_128_8_8"),
+                         [*(f"fa3_128_8_8_ragged_kernel_mask_{mask}.cu" for mask in (0, 1)), "fa3_128_8_8.cu"])
+
     def test_latent_keys_have_the_modules_of_mla_decoding_alone(self):
         self.build("--latent", "--d-head", "192x128")
         self.build("--latent", "--d-head", "256x192", "--backend", "fa3")
@@ -109,6 +128,7 @@ class BuildFlashInferModules(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         self.assertIn("without --window and --softcap", self.build("--latent", "--window", code=2).stderr)
+        self.assertIn("one of them", self.build("--dtype", "e4m3", "--kv-dtype", "e4m3", code=2).stderr)
         self.assertIn("Ninja build failed", self.build("--d-head", "512", code=1).stderr)
         self.assertIn("at least 1", self.build("--d-head", "0", code=2).stderr)
         self.assertIn("fa2 and fa3", self.build("--backend", "fa4", code=2).stderr)
