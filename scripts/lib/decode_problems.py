@@ -1,6 +1,7 @@
 """Lists of decode problems: few queries, many keys. BF16, for which every peer has kernels."""
 import random
 
+import attention_inputs
 import fatune_program
 
 # (batch, queries, keys, heads, heads of K and V), with each head dimension; with 4 queries and more, causal.
@@ -15,10 +16,12 @@ MOST_BYTES = 24e9  # of K and V
 
 
 def kv_bytes(problem):
-    """Returns the bytes of K and V, of 16-bit elements."""
+    """Returns the bytes of K and V, without scales."""
     # Latent keys have the values among their columns.
     columns = problem["d_head"] + (0 if problem.get("latent") else problem.get("d_head_v", problem["d_head"]))
-    return 2 * fatune_program.total_keys(problem) * problem["kv_heads"] * columns
+    element_bytes = 1 if attention_inputs.has_eight_bits(problem) else 2
+    keys = fatune_program.total_keys(problem) if "seq_len_kv" in problem else problem["batch"] * problem["seq_len"]
+    return element_bytes * keys * problem.get("kv_heads", problem["heads"]) * columns
 
 
 def problem_of(batch, queries, keys, heads, kv_heads, d_head):

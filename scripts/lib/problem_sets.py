@@ -10,8 +10,10 @@ DECODE_SWEEP = "--family flash_decode --budget 4"
 PREFILL_SWEEP = "--family flash_sm90 --budget 6"
 PROMPT_SWEEP = "--budget 6"  # where tiles are few, other families are faster
 FORMS = ("table[:COUNT], random:SEED[:COUNT], untuned:SEED[:COUNT], pages[:COUNT], latent[:COUNT], packed[:COUNT], "
-         "head_dims[:COUNT] or scores[:COUNT]")
+         "head_dims[:COUNT], scores[:COUNT], eight_bits[:COUNT] or eight_bit_keys[:COUNT]")
 PAGE_SIZES = (16, 64)  # keys
+EIGHT_BIT_LENGTHS, EIGHT_BIT_HEAD_DIMS = (1024, 2048, 4096, 8192, 16384), (128, 64, 256)
+MOST_BATCH, MOST_POSITIONS = 16, 65536  # of a batch: problem.cpp, default_batch()
 # (batch, keys, heads, heads of K and V, head dimension) of one query: caches of 64 MiB to 1 GiB.
 PAGED_SHAPES = ((4, 4096, 32, 8, 128), (16, 2048, 32, 8, 128), (8, 8192, 32, 8, 128), (2, 65536, 64, 8, 128),
                 (32, 8192, 32, 8, 128), (64, 8192, 64, 8, 64))
@@ -60,11 +62,25 @@ def two_dims():
             for batch, positions in TWO_DIMS]
 
 
+def eight_bits():
+    """Returns prefill problems with Q, K and V of 8 bits, in the batches that fatune has by default."""
+    return [{"batch": min(MOST_BATCH, MOST_POSITIONS // positions), "seq_len": positions, "heads": 16, "d_head": d_head,
+             "dtype": "E4M3", "causal": causal}
+            for d_head, causal, positions in itertools.product(EIGHT_BIT_HEAD_DIMS, (False, True), EIGHT_BIT_LENGTHS)]
+
+
+def eight_bit_keys():
+    """Returns groups as paged() does, with K and V of 8 bits, and the contiguous cache of 16 bits as the first."""
+    return [[group[0], *({**one, "kv_dtype": "E4M3"} for one in group)] for group in paged()]
+
+
 SETS = {"table": lambda: ProblemSet(_alone(decode_problems.table()), DECODE_SWEEP),
         "pages": lambda: ProblemSet(paged(), DECODE_SWEEP),
         "latent": lambda: ProblemSet(latent(), DECODE_SWEEP),
         "packed": lambda: ProblemSet(_alone(packed_problems.batches()), PREFILL_SWEEP),
         "head_dims": lambda: ProblemSet(_alone(two_dims()), PREFILL_SWEEP),
+        "eight_bits": lambda: ProblemSet(_alone(eight_bits()), PREFILL_SWEEP),
+        "eight_bit_keys": lambda: ProblemSet(eight_bit_keys(), DECODE_SWEEP),
         "scores": lambda: ProblemSet(_alone(_prefill(**one) for one in SCORES), PREFILL_SWEEP)}
 
 # Sets at random: (function of seed and count, the usual count, options of a sweep)

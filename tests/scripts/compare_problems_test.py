@@ -113,6 +113,17 @@ class CompareProblems(FolderTest):
         self.assertIn(">= 1.05 on 2, >= 1.00 on 2, >= 0.97 on 2", done.stdout)
         self.assertIn("fa4 is left out, it is not installed", done.stderr)
 
+    def test_peers_alone_need_no_program(self):
+        done = self.compare("--problems", "table:2", "--peers", "fa2,cudnn,fa3", "--peers-alone", fatune="/nowhere")
+        row = self.written()["rows"][0]
+        self.assertEqual((row["best"], row["candidates"]), (None, {}))
+        times = {name: round(of["median_ms"], 6) for name, of in row["peers"].items()}
+        self.assertEqual(times, {"fa2": 0.2, "cudnn": 0.05, "fa3": 0.08})
+        self.assertAlmostEqual(row["peers"]["fa2"]["tflops"], 2 * 32 * 1024 * 2 * 128 / 0.2e-3 / 1e12)
+        self.assertIn(" none", done.stdout.splitlines()[3])
+        done = self.compare("--problems", "table:1", "--peers-alone", "--choice", code=2)
+        self.assertIn("--peers-alone: without --choice", done.stderr)
+
     def predict(self, config, device="Fake H200", **members):
         """Has the program predict this."""
         one = dict.fromkeys(("untuned", "reason", "predicted_us", "expected_regret_percent", "worst_regret_percent"))

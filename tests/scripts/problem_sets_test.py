@@ -19,7 +19,8 @@ class Sets(unittest.TestCase):
         self.assertEqual((len(untuned.groups), untuned.sweep), (60, problem_sets.PROMPT_SWEEP))
         self.assertEqual(problem_sets.named("untuned:3:2").groups, untuned.groups[:2])
         for name, count, family in (("pages", 6, "flash_decode"), ("latent", 12, "flash_decode"),
-                                    ("packed", 20, "flash_sm90"), ("head_dims", 3, "flash_sm90"), ("scores", 4, "flash_sm90")):
+                                    ("packed", 20, "flash_sm90"), ("head_dims", 3, "flash_sm90"), ("scores", 4, "flash_sm90"),
+                                    ("eight_bits", 30, "flash_sm90"), ("eight_bit_keys", 6, "flash_decode")):
             found = problem_sets.named(name)
             self.assertEqual(len(found.groups), count)
             self.assertIn(f"--family {family} ", found.sweep)
@@ -37,6 +38,16 @@ class Sets(unittest.TestCase):
                 self.assertGreaterEqual(decode_problems.kv_bytes(first), 64e6)
                 self.assertEqual([one.pop("page_size") for one in others], sizes)
                 self.assertEqual(others, [first] * len(sizes))
+
+
+    def test_problems_of_eight_bits(self):
+        prefill = [one for group in problem_sets.named("eight_bits").groups for one in group]
+        self.assertEqual({(one["seq_len"], one["batch"]) for one in prefill},
+                         {(1024, 16), (2048, 16), (4096, 16), (8192, 8), (16384, 4)})
+        for first, *others in problem_sets.named("eight_bit_keys").groups:
+            self.assertNotIn("kv_dtype", first)
+            self.assertEqual([one.get("page_size", 0) for one in others], [0, 16, 64])
+            self.assertEqual({2 * decode_problems.kv_bytes(one) for one in others}, {decode_problems.kv_bytes(first)})
 
 
 class PackedBatches(unittest.TestCase):
