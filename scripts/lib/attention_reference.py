@@ -15,7 +15,7 @@ class Limits:
 
 
 # With Q of 16 bits, P has 16 bits, too. With Q of 8 bits, P has 3 bits after the first, and so may O. Rounding both
-# gives 0.08 and 0.036; tensor cores then also add in less than fp32.
+# gives up to 0.1, and 0.036; tensor cores then also add in less than fp32.
 OF_SIXTEEN_BITS, OF_EIGHT_BITS = Limits(0.05, 0.02), Limits(0.2, 0.08)
 
 
