@@ -6,13 +6,15 @@
 #ifndef FATUNE_KERNELS_COMMON_ONLINE_SOFTMAX_CUH
 #define FATUNE_KERNELS_COMMON_ONLINE_SOFTMAX_CUH
 
+#include "common/eight_bits.cuh"
 #include "common/ptx_math.cuh"
 #include "common/quad.cuh"
 
 // lazy_rescale: a row's reference follows its maximum only when the maximum has outgrown it by this
 // factor of two (log2 units). Probabilities then reach at most 2^8, which fp16 and bf16 hold with
-// full relative precision, and sums are fp32.
-inline constexpr float kLazyRescaleLog2 = 8.0f;
+// full relative precision, and sums are fp32. Those of 8 bits reach 2^8.75, and their greatest is
+// 448.
+inline constexpr float kLazyRescaleLog2 = kEightBits ? 0.75f : 8.0f;
 
 // Less than any score, and finite: the exponent of a masked score relative to it is minus infinity,
 // and not NaN.
@@ -77,13 +79,17 @@ __device__ __forceinline__ float exponentiate(float (&s)[S::kScores], int h,
   return even + odd;
 }
 
-// Turns scores of a step's first kKeys keys into probabilities in place, and adds to the row sums.
+// Moves references up to what scores of a step's first kKeys keys need.
 // units:   as exponentiate
 // threads: one warp, converged
 template <int kKeys, typename S>
-__device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxState& state,
-                                                float scale_log2) {
-  const float seen[2] = {thread_max<kKeys>(s, 0), thread_max<kKeys>(s, 1)};
+__device__ __forceinline__ Rescale follow_maxima(const float (&s)[S::kScores], SoftmaxState& state,
+                                                 float scale_log2) {
+  float seen[2] = {thread_max<kKeys>(s, 0), thread_max<kKeys>(s, 1)};
+  if constexpr (kEightBits) {
+    seen[0] = reference_of_8_bits(seen[0], scale_log2);
+    seen[1] = reference_of_8_bits(seen[1], scale_log2);
+  }
   Rescale rescale{true, {1.0f, 1.0f}};
   if constexpr (S::kLazyRescale) {
     const float slack = kLazyRescaleLog2 / scale_log2;
@@ -93,6 +99,16 @@ __device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxS
   if (rescale.needed) {
     raise_references(state, seen, scale_log2, rescale);
   }
+  return rescale;
+}
+
+// Turns scores of a step's first kKeys keys into probabilities in place, and adds to the row sums.
+// units:   as exponentiate
+// threads: one warp, converged
+template <int kKeys, typename S>
+__device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxState& state,
+                                                float scale_log2) {
+  const Rescale rescale = follow_maxima<kKeys, S>(s, state, scale_log2);
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     state.sum[h] += exponentiate<kKeys, S>(s, h, state, scale_log2);
@@ -119,11 +135,11 @@ __device__ __forceinline__ bool softmax_step_without_max(float (&s)[S::kScores],
   return true;
 }
 
-template <typename S>
-__device__ __forceinline__ void rescale_output(float (&o)[S::kOutputs], const Rescale& rescale) {
+template <typename S, int kOutputs>
+__device__ __forceinline__ void rescale_output(float (&o)[kOutputs], const Rescale& rescale) {
   if (rescale.needed) {
 #pragma unroll
-    for (int i = 0; i < S::kOutputs; ++i) {
+    for (int i = 0; i < kOutputs; ++i) {
       o[i] *= rescale.factor[i / 2 % 2];
     }
   }

@@ -19,6 +19,16 @@ __device__ __forceinline__ unsigned short cvt_rn_satfinite_x2(float low, float h
   return pair;
 }
 
+// Four nearest elements of e4m3, the first one in the lowest byte.
+__device__ __forceinline__ unsigned cvt_rn_satfinite_e4m3x4(float a, float b, float c, float d) {
+  unsigned four;
+  asm("{\n\t.reg .b16 low, high;\n\tcvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n\t"
+      "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n\tmov.b32 %0, {low, high};\n\t}"
+      : "=r"(four)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return four;
+}
+
 // Exact: every element of 8 bits is an fp16. The lower byte becomes the lower half.
 template <bool kIsE4m3>
 __device__ __forceinline__ unsigned cvt_f16x2(unsigned short pair) {
@@ -53,6 +63,13 @@ __device__ __forceinline__ TwoPairs cvt_halves_of_four(unsigned four) {
         : "r"(four));
   }
   return halves;
+}
+
+// Sums of two halves each.
+__device__ __forceinline__ unsigned add_f16x2(unsigned a, unsigned b) {
+  unsigned sums;
+  asm("add.f16x2 %0, %1, %2;" : "=r"(sums) : "r"(a), "r"(b));
+  return sums;
 }
 
 // Bytes of a (0 to 3) and b (4 to 7), chosen by the hexadecimal digits of `digits`, the lowest

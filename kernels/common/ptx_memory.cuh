@@ -67,6 +67,11 @@ __device__ __forceinline__ unsigned ld_shared_4(unsigned shared) {
   return v;
 }
 
+__device__ __forceinline__ void st_shared_8(unsigned shared, unsigned first, unsigned second) {
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(shared), "r"(first), "r"(second)
+               : "memory");
+}
+
 __device__ __forceinline__ void st_shared_4(unsigned shared, unsigned v) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(v) : "memory");
 }

@@ -2,11 +2,12 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_CONFIG_CUH
 #define FATUNE_KERNELS_FLASH_SM90_CONFIG_CUH
 
+#include "common/eight_bits.cuh"
 #include "common/ptx_tma.cuh"
 
 // The fields of family.json, in order: a profiler prints them in the kernel's name.
 struct HopperForwardConfig {
-  int dtype;  // 5: FP16, 15: BF16
+  int dtype;  // 5: FP16, 15: BF16, 24: E4M3, with O of BF16
   int d_head;
   int BLOCK_M;         // query rows per thread block: 64 for each consumer warpgroup
   int BLOCK_N;         // keys per inner step
@@ -57,7 +58,7 @@ enum ProblemFlag : bool {
   // at the beginning, where tiles have the fewest keys.
   kIdleConsumers = FATUNE_IDLE_CONSUMERS != 0,
   // Whether more than one thread of the producer's warpgroup has work.
-  kProducesInWarps = kPacked || kKeyLengths || kPaged,
+  kProducesInWarps = kPacked || kKeyLengths || kPaged || kEightBits,
   // Rows of V behind a sequence's end may be anything: those of the next one, of its last page, or
   // room for more.
   kClearsValues = kPacked || kKeyLengths || (kPaged && kRaggedKv)
@@ -92,7 +93,7 @@ constexpr bool kDumps = false;
 
 template <HopperForwardConfig kConfig>
 struct Shape {
-  static constexpr bool kIsBf16 = kConfig.dtype == 15;
+  static constexpr bool kIsBf16 = kConfig.dtype >= 15;  // what is not FP16, and not of 8 bits
   static constexpr bool kPingPong = kConfig.variant == 1;
   static constexpr bool kOverlap = kConfig.overlap;
   static constexpr bool kLazyRescale = kConfig.lazy_rescale;
@@ -111,15 +112,24 @@ struct Shape {
   static constexpr int kGroupThreads = 128;  // threads of a warpgroup
   static constexpr int kGroupRows = 64;      // query rows of one consumer
   static constexpr int kThreads = kGroupThreads * (kGroups + 1);
-  static constexpr int kPanelColumns = 64;  // columns of a panel: lines of 128 bytes
+  static constexpr int kPanelColumns = kEightBits ? 128 : 64;  // of Q and K: lines of 128 bytes
   static constexpr int kPanels = (kHeadDim + kPanelColumns - 1) / kPanelColumns;  // of Q and K
   // Enumerators leave no trace in the cubin, static members do: with the former, kernels whose
   // dimensions are alike are what they were.
   enum Flag : bool { kSkipMax = kConfig.skip_max, kSpareSlot = kConfig.spare_slot };
   enum Extent : int {
     kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim,                // of V and O
-    kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V and O
-    kScoreDepth = (kHeadDim + 15) / 16 * 16,                     // what wgmma sums for a score
+    kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V
+    kPanelsO = (kHeadDimV + 63) / 64,                            // of O, which has 16 bits
+    kDepth = kEightBits ? 32 : 16,                               // columns of an instruction's sums
+    kScoreDepth = (kHeadDim + kDepth - 1) / kDepth * kDepth,     // what wgmma sums for a score
+    kPackedScores = kEightBits ? 4 : 2,                          // probabilities of a register
+    // With elements of 8 bits, P V has a column more if an instruction takes it, of values of 1:
+    // its sums are those of the rows of P. An instruction's columns are a multiple of 8.
+    kSumColumns = kEightBits && kHeadDimV < 256 ? 8 : 0,
+    kHandsOnWarps = kEightBits      ? 3
+                    : kClearsValues ? 1
+                                    : 0,  // for tiles of V that have arrived
     // A query's rows are neighbours, one for each head. Rows at the end that no query fills have a
     // Q of zeros, and are not stored.
     kGroupQueries = kGroupRows / kRowHeads,  // queries of one consumer
@@ -161,8 +171,12 @@ struct Shape {
   static_assert(!kDynamic || kPersistent, "a block takes several tiles");
   static_assert(!kSplitTail || (kPersistent && kCluster == 1), "each block has a part of one tile");
   static_assert(!kSplitTail || !kConfig.short_first, "a part may begin with any step of its tile");
-  static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
-  static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
+  static_assert(kBlockN % kDepth == 0 && kBlockN <= 256, "what wgmma takes");
+  static_assert(kFirstKeys % kDepth == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
+  static_assert(kEightBits == (kConfig.dtype == 24), "FATUNE_EIGHT_BITS");
+  static_assert(!kEightBits || (kCluster == 1 && kRowHeads == 1 && !kDumps && kHeadDimV % 32 == 0),
+                "what transposed_values.cuh and eight_bits.cuh take");
+  static_assert(!kEightBits || !kSplitTail || !kWritesLse, "a part of a tile has one sum of a row");
   static_assert(!kSkipMax || (kOverlap && kLazyRescale), "the first step takes its maxima");
   static_assert(!kSpareSlot || (kOverlap && kPersistent && kQuerySlots == 1 && kGroups > 1),
                 "consumers take a slot of Q in turn, tile after tile");

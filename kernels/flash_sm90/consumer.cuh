@@ -10,9 +10,11 @@
 #include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_mma.cuh"
+#include "common/ptx_mma_fp8.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
 #include "flash_sm90/debug_dump.cuh"
+#include "flash_sm90/eight_bits.cuh"
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
@@ -35,7 +37,7 @@ class Consumer {
         group_(group),
         warp_(thread / 32),
         lane_(thread % 32),
-        scale_log2_(score_unit(work) * 1.44269504088896340736f),
+        scale_log2_(log2_unit(work)),
         dump_(dump_to) {
     if constexpr (S::kSpareSlot) {
       q_.begin_at(group_);
@@ -61,6 +63,11 @@ class Consumer {
     }
     if constexpr (kSinks) {
       load_sinks(tile);
+    }
+    if constexpr (kEightBits) {
+      scales_.load(work_, tile);
+      sums_.begin();
+      scale_log2_ = log2_unit(scales_);
     }
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
@@ -113,6 +120,26 @@ class Consumer {
     for (int h = 0; h < 2; ++h) {
       sinks_[h] = sink_of(work_, tile.head * kRowHeads + head_of(own_row() + 8 * h));
     }
+  }
+
+  // What makes a score an exponent of two.
+  template <typename Args>
+  __device__ __forceinline__ static float log2_unit(const Args& args) {
+    return score_unit(args) * 1.44269504088896340736f;
+  }
+
+  // What has the softmax_scale and the softcap of the tile's scores.
+  __device__ __forceinline__ const auto& of_scores() const {
+    if constexpr (kEightBits) {
+      return scales_;
+    } else {
+      return work_;
+    }
+  }
+
+  // O without the sums of rows that its product may have.
+  __device__ __forceinline__ float (&outputs())[S::kOutputs] {
+    return reinterpret_cast<float(&)[S::kOutputs]>(o_);
   }
 
   // --- Turns ---
@@ -191,11 +218,14 @@ class Consumer {
     const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(k_.index()), 0);
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < S::kScoreDepth / 16; ++step) {
+    for (int step = 0; step < S::kScoreDepth / S::kDepth; ++step) {
       const int panel = step / 4;
-      const int within = step % 4 * (32 / 16);  // 16 columns are 32 bytes
+      const int within = step % 4 * (32 / 16);  // an instruction's columns are 32 bytes
       const unsigned long long keys = k + panel * (Plan::kPanelBytesKv / 16) + within;
-      if (step < S::kHeldSteps) {
+      if constexpr (kEightBits) {
+        wgmma_fp8_shared<kKeys>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within, keys,
+                                step > 0 ? 1 : 0);
+      } else if (step < S::kHeldSteps) {
         wgmma_registers<S::kIsBf16, kKeys, true>(s_, held_q_[step], keys, step > 0 ? 1 : 0);
       } else {
         wgmma_shared<S::kIsBf16, kKeys>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within, keys,
@@ -223,12 +253,19 @@ class Consumer {
   __device__ __forceinline__ void start_output(int add) {
     mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());
     const unsigned long long v =
-        swizzled_descriptor(smem_ + Plan::value(v_.index()), Plan::kPanelBytesKv);
+        kEightBits ? swizzled_descriptor(smem_ + Plan::transposed(v_.index()), 0)
+                   : swizzled_descriptor(smem_ + Plan::value(v_.index()), Plan::kPanelBytesKv);
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < kKeys / 16; ++step) {
-      wgmma_registers<S::kIsBf16, S::kHeadDimV>(o_, p_ + 4 * step, v + step * (16 * 128 / 16),
-                                                step > 0 ? 1 : add);
+    for (int step = 0; step < kKeys / S::kDepth; ++step) {
+      if constexpr (kEightBits) {
+        wgmma_fp8_registers<S::kHeadDimV + S::kSumColumns>(
+            o_, p_ + 4 * step, v + step / 4 * (Plan::kPanelBytesT / 16) + step % 4 * (32 / 16),
+            step > 0 ? 1 : add);
+      } else {
+        wgmma_registers<S::kIsBf16, S::kHeadDimV>(o_, p_ + 4 * step, v + step * (16 * 128 / 16),
+                                                  step > 0 ? 1 : add);
+      }
     }
     wgmma_commit();
   }
@@ -237,8 +274,8 @@ class Consumer {
   __device__ __forceinline__ void await_output(int step) {
     wgmma_wait<0>();
     after_wait(o_);
-    dump_.output(o_, step);
-    release(Plan::full_v(v_.index()));
+    dump_.output(outputs(), step);
+    release(Plan::read_v(v_.index()));
     v_.advance();
   }
 
@@ -270,7 +307,7 @@ class Consumer {
     mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
     release_key();
     mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());
-    release(Plan::full_v(v_.index()));
+    release(Plan::read_v(v_.index()));
     v_.advance();
   }
 
@@ -307,7 +344,7 @@ class Consumer {
   // Caps and masks the scores of a step's first kKeys keys.
   template <int kKeys>
   __device__ __forceinline__ void mask(int step) {
-    cap_scores<kKeys / 2>(s_, work_);
+    cap_scores<kKeys / 2>(s_, of_scores());
     if constexpr (kCausal || kWindow > 0 || kRaggedKv) {
       const int position = first_row_ + keys() - queries();
       if (step_is_masked<kKeys, S>(step, position, keys())) {
@@ -320,7 +357,12 @@ class Consumer {
 
   template <int kKeys>
   __device__ __forceinline__ void pack(int step) {
-    pack_probabilities<kKeys, S>(p_, s_);
+    if constexpr (kEightBits) {
+      pack_e4m3<kKeys, S>(p_, s_);
+      sums_.template add_packed<S>(p_, kKeys / 8);
+    } else {
+      pack_probabilities<kKeys, S>(p_, s_);
+    }
     dump_.template softmax<kKeys>(state_, p_, step, scale_log2_);
   }
 
@@ -335,9 +377,15 @@ class Consumer {
       const Rescale rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
       pass_turn();
       rescale_output<S>(o_, rescale);
+      if constexpr (kEightBits) {
+        sums_.rescale(rescale);
+      }
       pack<S::kBlockN>(step);
       start_output<S::kBlockN>(step == steps.last ? 0 : 1);
       await_output(step);
+      if constexpr (kEightBits) {
+        sums_.template take_column<S>(o_);
+      }
     }
   }
 
@@ -366,6 +414,10 @@ class Consumer {
     start_scores<S::kBlockN>();
     start_output<kKeysBefore>(step + 1 == steps.last ? 0 : 1);
     pass_turn();
+    if constexpr (kEightBits) {
+      softmax_and_pack(step);
+      return;
+    }
     if constexpr (S::kSkipMax) {
       softmax_by_sums(step);
     } else {
@@ -389,7 +441,7 @@ class Consumer {
       mask<S::kBlockN>(step);
       rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
     } else {
-      cap_scores<S::kBlockN / 2>(s_, work_);
+      cap_scores<S::kBlockN / 2>(s_, of_scores());
       dump_.template scores<S::kBlockN>(s_, step, scale_log2_);
       done = softmax_step_without_max<S::kBlockN, S>(s_, state_, scale_log2_);
     }
@@ -397,11 +449,52 @@ class Consumer {
     if (!done) {
       warp_scores<S>(s_, smem_ + Plan::query(q_.index(), group_), smem_ + Plan::key(k_.index()),
                      warp_, lane_);
-      cap_scores<S::kBlockN / 2>(s_, work_);
+      cap_scores<S::kBlockN / 2>(s_, of_scores());
       rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
     }
     rescale_output<S>(o_, rescale);
     release_key();
+  }
+
+  // The second half of overlapped_step with elements of 8 bits: P is packed while later
+  // exponentials are computed. O of the step before is awaited in between, because its product
+  // reads P.
+  __device__ __forceinline__ void softmax_and_pack(int step) {
+    wgmma_wait<1>();
+    after_wait(s_);
+    const bool takes_maxima = !S::kSkipMax || is_masked(step);
+    Rescale rescale{false, {1.0f, 1.0f}};
+    if (takes_maxima) {
+      mask<S::kBlockN>(step);
+      rescale = follow_maxima<S::kBlockN, S>(s_, state_, scale_log2_);
+    } else {
+      cap_scores<S::kBlockN / 2>(s_, of_scores());
+    }
+    if constexpr (!S::kSkipMax) {
+      release_key();
+    }
+    PackedSoftmax<S> packed(state_, scale_log2_);
+    packed.begin(s_);
+    await_output(step + 1);
+    packed.finish(s_, p_);
+    if constexpr (S::kSkipMax) {
+      if (!takes_maxima && exceeds_range(p_)) {
+        warp_scores<S>(s_, smem_ + Plan::query(q_.index(), group_), smem_ + Plan::key(k_.index()),
+                       warp_, lane_);
+        cap_scores<S::kBlockN / 2>(s_, of_scores());
+        rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+        pack_e4m3<S::kBlockN, S>(p_, s_);
+      } else {
+        packed.add_to(state_);
+      }
+      release_key();
+    } else {
+      packed.add_to(state_);
+    }
+    rescale_output<S>(o_, rescale);
+    sums_.rescale(rescale);
+    sums_.template take_column<S>(o_);
+    sums_.template add_packed<S>(p_, S::kBlockN / 8);
   }
 
   // Computes O += P V of the last step.
@@ -412,6 +505,9 @@ class Consumer {
       start_output<S::kBlockN>(steps.first == steps.last ? 0 : 1);
     }
     await_output(steps.first);
+    if constexpr (kEightBits) {
+      sums_.template take_column<S>(o_);
+    }
   }
 
   // --- The end of a tile ---
@@ -419,6 +515,10 @@ class Consumer {
   __device__ __forceinline__ bool is_storing_thread() const { return warp_ == 0 && lane_ == 0; }
 
   __device__ __forceinline__ void finish(const Tile& tile) {
+    if constexpr (kEightBits) {
+      sums_.change_places(state_);
+      scale_values<S>(outputs(), scales_);
+    }
     if (!S::kSplitTail || tile.split < 0 || unite_parts(tile)) {
       store_output(tile);
     }
@@ -437,21 +537,32 @@ class Consumer {
   __device__ __forceinline__ bool unite_parts(const Tile& tile) {
     const SplitOutput<S> parts(work_, tile.split, group_, 32 * warp_ + lane_,
                                kFirstStoreBarrier + group_);
-    return parts.unite(o_, state_, scale_log2_);
+    return parts.unite(outputs(), state_, scale_log2_);
   }
 
   // Writes O to shared memory, from where one thread of the consumer stores it; or all do, where
   // rows of the next sequence follow.
   __device__ __forceinline__ void store_output(const Tile& tile) {
-    normalise_output<S>(o_, state_, sinks_, scale_log2_, own_row());
+    [[maybe_unused]] SoftmaxState unrounded = state_;
+    normalise_output<S>(outputs(), state_, sinks_, scale_log2_, own_row());
     if constexpr (kWritesLse) {
+      if constexpr (kEightBits) {
+        sums_.change_places(unrounded);
+        finish_sum(unrounded, 0, sinks_, scale_log2_);
+        finish_sum(unrounded, 1, sinks_, scale_log2_);
+      }
       const long long head =
           (static_cast<long long>(tile.batch) * work_.heads + tile.head) * kRowHeads;
-      store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), work_.seq_len, state_,
-                           first_row_, own_row(), queries(), score_unit(work_), lane_);
+      store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), work_.seq_len,
+                           kEightBits ? unrounded : state_, first_row_, own_row(), queries(),
+                           score_unit(of_scores()), lane_);
     }
     const unsigned staged = smem_ + Plan::query(q_.index(), group_);
-    stage_output<S>(staged, o_, warp_, lane_);
+    if constexpr (kEightBits) {
+      stage_transposed_output<S>(staged, outputs(), warp_, lane_);
+    } else {
+      stage_output<S>(staged, outputs(), warp_, lane_);
+    }
     fence_async_proxy();
     named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
     if constexpr (kPacked) {
@@ -463,12 +574,12 @@ class Consumer {
       }
     }
     if (is_storing_thread()) {
-      using OfO = Panels<S::kHeadDimV>;
+      using OfO = Panels<S::kHeadDimV, false>;
       const int row = first_query() + first_row_;
       const int head = tile.head;  // the copies below refer to no `tile`, which is in registers
       const int batch = tile.batch;
       for_each_copy<OfO::kCount, OfO::kQueriesPerCopy>([&](int panel) {
-        tma_store<kPassing>(map_o_, queries_at<S::kHeadDimV>(row, panel, head, batch),
+        tma_store<kPassing>(map_o_, queries_at<S::kHeadDimV, false>(row, panel, head, batch),
                             staged + panel * Plan::kPanelBytesQ);
       });
       tma_store_commit();
@@ -493,7 +604,9 @@ class Consumer {
   const int group_;
   const int warp_;
   const int lane_;
-  const float scale_log2_;
+  float scale_log2_;
+  TileScales scales_;     // of 8 bits
+  RoundedSums sums_;      // of 8 bits
   float sinks_[2];        // of the heads of the thread's rows
   int first_row_;         // this consumer's first query of the tile, counted in the sequence
   Sequence sequence_;     // the tile's, of a packed batch or with lengths of keys
@@ -504,8 +617,8 @@ class Consumer {
   SoftmaxState state_;
   unsigned held_q_[S::kHeldSteps > 0 ? S::kHeldSteps : 1][4];  // the first columns of Q
   float s_[S::kScores];
-  float o_[S::kOutputs];
-  unsigned p_[S::kScores / 2];
+  float o_[S::kOutputs + S::kSumColumns / 2];
+  unsigned p_[S::kScores / S::kPackedScores];
   StepDump<S> dump_;
 };
 

@@ -22,8 +22,9 @@ class StepDump {
   template <int kKeys>
   __device__ __forceinline__ void scores(const float (&)[S::kScores], int, float) const {}
   template <int kKeys>
-  __device__ __forceinline__ void softmax(const SoftmaxState&, const unsigned (&)[S::kScores / 2],
-                                          int, float) const {}
+  __device__ __forceinline__ void softmax(const SoftmaxState&,
+                                          const unsigned (&)[S::kScores / S::kPackedScores], int,
+                                          float) const {}
   __device__ __forceinline__ void output(const float (&)[S::kOutputs], int) const {}
 };
 
@@ -65,8 +66,8 @@ class StepDump {
   // units: state's references times scale_log2 are exponents of two
   template <int kKeys>
   __device__ __forceinline__ void softmax(const SoftmaxState& state,
-                                          const unsigned (&p)[S::kScores / 2], int step,
-                                          float scale_log2) const {
+                                          const unsigned (&p)[S::kScores / S::kPackedScores],
+                                          int step, float scale_log2) const {
     rows(state, step, scale_log2);
     write_fragment<S::kScores>(score_address(to_.p, step), to_.keys, [&](int i) {
       const unsigned pair = i < kKeys / 2 ? p[i / 2] : 0;

@@ -56,6 +56,19 @@ __device__ __forceinline__ void copy_rows(const Args& args, unsigned tile, int r
   }
 }
 
+// Adds up the sums of the lanes of row h, and its head's sink.
+// shape: sinks: of the thread's two rows
+// Returns the factor by which the row's O has to be multiplied.
+__device__ __forceinline__ float finish_sum(SoftmaxState& state, int h, const float (&sinks)[2],
+                                            float scale_log2) {
+  state.sum[h] = quad_sum(state.sum[h]);
+  if constexpr (kSinks) {
+    return add_sink(state.reference[h], state.sum[h], sinks[h], scale_log2);
+  } else {
+    return 1.0f;
+  }
+}
+
 // Adds up the sums of the row's lanes, and its head's sink, and divides O by them. A row that sees
 // no key, or that no query fills, gets 0.
 // shape: row: the thread's first in the consumer; sinks: of its two rows
@@ -65,11 +78,7 @@ __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], Softma
                                                  int row) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    state.sum[h] = quad_sum(state.sum[h]);
-    float factor = 1.0f;
-    if constexpr (kSinks) {
-      factor = add_sink(state.reference[h], state.sum[h], sinks[h], scale_log2);
-    }
+    const float factor = finish_sum(state, h, sinks, scale_log2);
     float inverse = kRowsWithoutKeys && state.sum[h] == 0.0f ? 0.0f : 1.0f / state.sum[h];
     if constexpr (kSinks) {
       inverse *= factor;

@@ -21,6 +21,7 @@
 #include "flash_sm90/producer.cuh"
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
+#include "flash_sm90/transposed_values.cuh"
 #include "flash_sm90/values_end.cuh"
 
 // threads: one
@@ -29,16 +30,22 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   using Plan = SmemPlan<S>;
   constexpr unsigned kWarps = 4 * S::kGroups * S::kCluster;  // readers of a buffer of K or V
   // Of a tile's index: the warp for V, or the producers of the cluster's other blocks.
-  constexpr unsigned kOtherReaders = kClearsValues ? 1 : S::kDynamic ? S::kCluster - 1 : 0;
+  constexpr unsigned kOtherReaders = S::kHandsOnWarps > 0 ? S::kHandsOnWarps
+                                     : S::kDynamic        ? S::kCluster - 1
+                                                          : 0;
   for (unsigned slot = 0; slot < Plan::kSlotsQ; ++slot) {
     const unsigned full = smem + Plan::kBarriers + 16 * slot;
     mbarrier_init(full, 1);
     mbarrier_init(Plan::empty(full), 1);
   }
   for (int stage = 0; stage < S::kStages; ++stage) {
-    for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::full_v(stage)}) {
-      mbarrier_init(full, 1);
+    for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::read_v(stage)}) {
+      mbarrier_init(full, kEightBits && full != smem + Plan::full_k(stage) ? S::kHandsOnWarps : 1);
       mbarrier_init(Plan::empty(full), kWarps);
+    }
+    if constexpr (kEightBits) {
+      mbarrier_init(smem + Plan::full_v(stage), 1);
+      mbarrier_init(smem + Plan::empty(Plan::full_v(stage)), S::kHandsOnWarps);
     }
   }
   for (int slot = 0; slot < S::kTileSlots; ++slot) {
@@ -46,7 +53,7 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
     mbarrier_init(full, 1);
     mbarrier_init(Plan::empty(full), kWarps + kOtherReaders);
   }
-  for (int stage = 0; kClearsValues && stage < S::kStages; ++stage) {
+  for (int stage = 0; kClearsValues && !kEightBits && stage < S::kStages; ++stage) {
     mbarrier_init(smem + Plan::ready_v(stage), 1);
   }
   fence_mbarrier_init();
@@ -63,8 +70,8 @@ __device__ __forceinline__ void sync_cluster() {
 }
 
 // The work of the producer's warps where it has more than one thread: one finds tiles and loads
-// them, the next one hands V on if rows are to be cleared, and the others have none. threads: the
-// producer's warpgroup; thread: index in it
+// them, the next one hands V on if rows are to be cleared, and the others have none. V of 8 bits is
+// handed on, transposed, by all three. threads: the producer's warpgroup; thread: index in it
 template <typename S>
 __device__ __forceinline__ void produce_in_warps(const Work& work, const TensorMap* map_q,
                                                  const TensorMap* map_k, const TensorMap* map_v,
@@ -92,6 +99,8 @@ __device__ __forceinline__ void produce_in_warps(const Work& work, const TensorM
     } else if (thread == 0) {
       produce_tiles<S>(work, smem, 0, [&](const Tile& tile) { producer.load_tile(tile); });
     }
+  } else if (kEightBits) {
+    hand_on_transposed_values<S>(work, smem, warp - 1);
   } else if (kClearsValues && warp == 1) {
     hand_on_values<S>(work, smem);
   }

@@ -30,6 +30,12 @@ struct Work {
   int tile_steps;   // K/V steps per split tile, fully masked ones included
   int section_heads;  // heads per section; the K and V of one section fit in the L2
   float softmax_scale;
+#if FATUNE_EIGHT_BITS
+  const float* q_scales;  // (query heads), or one of all: what makes elements of Q numbers
+  const float* k_scales;  // (heads of keys), or one of all
+  const float* v_scales;
+  int scale_stride;  // from a head's scale to the next one: 1, or 0
+#endif
 #if FATUNE_SINKS
   const float* sinks;  // (query heads): scaled scores
 #endif

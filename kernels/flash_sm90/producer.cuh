@@ -34,12 +34,13 @@ class Producer {
       : work_(work), map_q_(map_q), map_k_(map_k), map_v_(map_v), smem_(smem), rank_(rank) {}
 
   // Loads in the order in which consumers use them: the first K, then Q, which waits until the last
-  // tile's O is stored; with overlap, K of a step before V of the previous step. With a spare slot
-  // the first consumer's Q does not wait, and what it needs next does not wait for other Q.
+  // tile's O is stored; with overlap, K of a step before V of the previous step, unless V has 8
+  // bits and has to be transposed before it is used. With a spare slot the first consumer's Q does
+  // not wait, and what it needs next does not wait for other Q.
   __device__ __forceinline__ void load_tile(const Tile& tile) {
     load_k(tile, tile.last_step);
     load_queries(tile, 0, S::kSpareSlot ? 1 : S::kGroups);
-    if constexpr (S::kOverlap) {
+    if constexpr (S::kOverlap && !kEightBits) {
       int step = tile.last_step - 1;
       if constexpr (S::kSpareSlot) {
         if (step >= tile.first_step) {
@@ -57,6 +58,9 @@ class Producer {
       load_v(tile, tile.first_step);
     } else {
       load_v(tile, tile.last_step);
+      if constexpr (S::kSpareSlot) {
+        load_queries(tile, 1, S::kGroups);
+      }
 #pragma unroll 1
       for (int step = tile.last_step - 1; step >= tile.first_step; --step) {
         load_k(tile, step);

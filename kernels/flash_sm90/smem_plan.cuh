@@ -1,6 +1,7 @@
 // The layout of shared memory.
 //
-// A tile of r rows is [panels][r][64] 16-bit elements, that is lines of 128 bytes. The 16-byte
+// A tile of r rows is [panels][r][64] 16-bit elements, or [panels][r][128] of 8 bits, that is lines
+// of 128 bytes. The 16-byte
 // chunk c of line i is stored at chunk c ^ (i % 8): the 128-byte swizzle of TMA and wgmma. Where
 // a row's elements do not fill its panels, zeros follow them: TMA reads them past the row's end.
 #ifndef FATUNE_KERNELS_FLASH_SM90_SMEM_PLAN_CUH
@@ -8,11 +9,11 @@
 
 #include "flash_sm90/config.cuh"
 
-// The panels of a tile whose rows have kColumns elements.
-template <int kColumns>
+// The panels of a tile whose rows have kColumns elements of 16 bits, or of Q, K and V of 8 bits.
+template <int kColumns, bool kOf8Bits = kEightBits>
 struct Panels {
   enum Extent : int {
-    kWidth = 64,  // columns of a panel
+    kWidth = kOf8Bits ? 128 : 64,  // columns of a panel
     kCount = (kColumns + kWidth - 1) / kWidth,
     // Whether panels are a dimension of the tensor map, so that one copy takes several. Else a row
     // of the map has kColumns elements, and each panel is copied alone, to where the row ends.
@@ -24,20 +25,20 @@ struct Panels {
 
 // Returns where the box of a panel begins in its tensor.
 // shape: row: the box's first; panel: index in the row
-template <int kColumns>
+template <int kColumns, bool kOf8Bits = kEightBits>
 __device__ __forceinline__ Coordinates5 panel_at(int row, int panel, int head, int batch) {
-  using OfRow = Panels<kColumns>;
+  using OfRow = Panels<kColumns, kOf8Bits>;
   return {OfRow::kInMap ? 0 : panel * OfRow::kWidth, row, OfRow::kInMap ? panel : 0, head, batch};
 }
 
 // The same of Q and O. With pack_gqa a box has one panel, and `head` is the group's number.
 // shape: query: the box's first, a row of the tensor
-template <int kColumns>
+template <int kColumns, bool kOf8Bits = kEightBits>
 __device__ __forceinline__ Coordinates5 queries_at(int query, int panel, int head, int batch) {
   if constexpr (kRowHeads > 1) {
-    return {panel * Panels<kColumns>::kWidth, 0, query, head, batch};
+    return {panel * Panels<kColumns, kOf8Bits>::kWidth, 0, query, head, batch};
   } else {
-    return panel_at<kColumns>(query, panel, head, batch);
+    return panel_at<kColumns, kOf8Bits>(query, panel, head, batch);
   }
 }
 
@@ -58,9 +59,12 @@ struct SmemPlan {
     kLineBytes = 128,
     kSlotsQ = S::kQuerySlots * S::kGroups + (S::kSpareSlot ? 1 : 0),  // for a consumer's rows
     kBytesV = S::kBlockN * S::kPanelsV * kLineBytes,                  // a tile of V
-    kBytesQueries = S::kUsedRows * S::kPanels * kLineBytes  // what a consumer's queries fill of Q
+    kBytesQueries = S::kUsedRows * S::kPanels * kLineBytes,  // what a consumer's queries fill of Q
+    kPanelsQO = kEightBits ? S::kPanelsO : S::kPanels,       // of a slot of Q, which O reuses
+    kPanelBytesT = (S::kHeadDimV + S::kSumColumns) * kLineBytes,  // 128 keys of transposed V
+    kBytesT = kEightBits ? (S::kBlockN + 127) / 128 * kPanelBytesT : 0
   };
-  static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kPanels * kLineBytes;  // one consumer
+  static constexpr unsigned kBytesQGroup = S::kGroupRows * kPanelsQO * kLineBytes;  // one consumer
   static constexpr unsigned kBytesQ = S::kGroups * kBytesQGroup;
   static constexpr unsigned kBytesKv = S::kBlockN * S::kPanels * kLineBytes;  // a tile of K
   static constexpr unsigned kPanelBytesQ = S::kGroupRows * kLineBytes;
@@ -68,7 +72,7 @@ struct SmemPlan {
 
   static constexpr unsigned kK = kSlotsQ * kBytesQGroup;
   static constexpr unsigned kV = kK + S::kStages * kBytesKv;
-  static constexpr unsigned kBarriers = kV + S::kStages * kBytesV;
+  static constexpr unsigned kBarriers = kV + S::kStages * (kBytesV + kBytesT);
 
   // mbarriers of 8 bytes: "full" and "empty" alternate. A slot of Q is one of the consumer's or,
   // with a spare one, of all.
@@ -96,7 +100,17 @@ struct SmemPlan {
   // The barrier at which consumers wait for a tile of V. Where rows behind a sequence's end are
   // cleared, it is one of its own, at which the warp arrives that has done so.
   __device__ __forceinline__ static constexpr unsigned ready_v(int stage) {
-    return kClearsValues ? tile(S::kTileSlots) + 8 * stage : full_v(stage);
+    return kEightBits      ? full_t(stage)
+           : kClearsValues ? tile(S::kTileSlots) + 8 * stage
+                           : full_v(stage);
+  }
+  // Of V of 8 bits, transposed.
+  __device__ __forceinline__ static constexpr unsigned full_t(int stage) {
+    return tile(S::kTileSlots) + 16 * stage;
+  }
+  // The "full" barrier of the buffer from which consumers read V.
+  __device__ __forceinline__ static constexpr unsigned read_v(int stage) {
+    return kEightBits ? full_t(stage) : full_v(stage);
   }
   // The "empty" barrier that belongs to a "full" one.
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
@@ -113,6 +127,10 @@ struct SmemPlan {
   }
   __device__ __forceinline__ static constexpr unsigned value(int stage) {
     return kV + stage * kBytesV;
+  }
+  // V of 8 bits, transposed: transposed_values.cuh.
+  __device__ __forceinline__ static constexpr unsigned transposed(int stage) {
+    return kV + S::kStages * kBytesV + stage * kBytesT;
   }
 };
 

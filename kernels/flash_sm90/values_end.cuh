@@ -30,33 +30,43 @@ __device__ __forceinline__ void clear_values(unsigned values, int rows, int lane
   fence_async_proxy();
 }
 
+// Calls `use` with each tile of V that has arrived: its stage, the parity of the barriers, and how
+// many of its rows are before the sequence's end.
+// threads: one warp, converged
+template <typename S, typename Use>
+__device__ __forceinline__ void for_each_values(const Work& work, unsigned smem, const Use& use) {
+  using Plan = SmemPlan<S>;
+  Ring<S::kStages> v;
+  const auto of_tile = [&](const auto& tile) {
+#pragma unroll 1
+    for (int step = tile.last_step; step >= tile.first_step; --step) {
+      mbarrier_wait(smem + Plan::full_v(v.index()), v.parity());
+      use(v.index(), v.parity(), sequence_of(work, tile).seq_len_kv - step * S::kBlockN);
+      v.advance();
+    }
+  };
+  if constexpr (kPacked) {
+    consume_packed_tiles<S>(smem, of_tile);
+  } else {
+    consume_tiles<S>(work, smem, 0, of_tile);
+  }
+}
+
 // Hands on each tile of V that has arrived, without rows behind its sequence's end.
 // threads: one warp, converged
 template <typename S>
 __device__ __forceinline__ void hand_on_values(const Work& work, unsigned smem) {
   using Plan = SmemPlan<S>;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  Ring<S::kStages> v;
-  const auto hand_on = [&](const auto& tile) {
-#pragma unroll 1
-    for (int step = tile.last_step; step >= tile.first_step; --step) {
-      mbarrier_wait(smem + Plan::full_v(v.index()), v.parity());
-      const int rows = sequence_of(work, tile).seq_len_kv - step * S::kBlockN;
-      if (rows < S::kBlockN) {
-        clear_values<S>(smem + Plan::value(v.index()), max(rows, 0), lane);
-        __syncwarp();
-      }
-      if (lane == 0) {
-        mbarrier_arrive(smem + Plan::ready_v(v.index()));
-      }
-      v.advance();
+  for_each_values<S>(work, smem, [&](int stage, unsigned, int rows) {
+    if (rows < S::kBlockN) {
+      clear_values<S>(smem + Plan::value(stage), max(rows, 0), lane);
+      __syncwarp();
     }
-  };
-  if constexpr (kPacked) {
-    consume_packed_tiles<S>(smem, hand_on);
-  } else {
-    consume_tiles<S>(work, smem, 0, hand_on);
-  }
+    if (lane == 0) {
+      mbarrier_arrive(smem + Plan::ready_v(stage));
+    }
+  });
 }
 
 #endif

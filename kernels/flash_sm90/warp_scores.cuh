@@ -3,6 +3,7 @@
 #define FATUNE_KERNELS_FLASH_SM90_WARP_SCORES_CUH
 
 #include "common/ptx_mma.cuh"
+#include "common/ptx_mma_fp8.cuh"
 #include "flash_sm90/smem_plan.cuh"
 
 // Computes S = Q K^T of a step for the 16 rows of a warp, in wgmma's layout.
@@ -22,9 +23,9 @@ __device__ __forceinline__ void warp_scores(float (&s)[S::kScores], unsigned que
     s[i] = 0.0f;
   }
 #pragma unroll 1
-  for (int step = 0; step < S::kScoreDepth / 16; ++step) {
+  for (int step = 0; step < S::kScoreDepth / S::kDepth; ++step) {
     const int panel = step / 4;
-    const int chunk = step % 4 * 2;  // 16 columns are two chunks
+    const int chunk = step % 4 * 2;  // an instruction's columns are two chunks
     unsigned q[4];
     ldmatrix_x4(q, query + panel * Plan::kPanelBytesQ + row * Plan::kLineBytes +
                        16 * ((chunk + lane / 16) ^ row % 8));
@@ -34,8 +35,15 @@ __device__ __forceinline__ void warp_scores(float (&s)[S::kScores], unsigned que
     for (int at = 0; at < S::kBlockN; at += 16) {
       unsigned k[4];
       ldmatrix_x4(k, keys + at * Plan::kLineBytes);
-      mma_m16n8k16<S::kIsBf16>(reinterpret_cast<float(&)[4]>(s[at / 2]), q, k[0], k[1]);
-      mma_m16n8k16<S::kIsBf16>(reinterpret_cast<float(&)[4]>(s[at / 2 + 4]), q, k[2], k[3]);
+      auto& first = reinterpret_cast<float(&)[4]>(s[at / 2]);
+      auto& second = reinterpret_cast<float(&)[4]>(s[at / 2 + 4]);
+      if constexpr (kEightBits) {
+        mma_m16n8k32_e4m3(first, q, k[0], k[1]);
+        mma_m16n8k32_e4m3(second, q, k[2], k[3]);
+      } else {
+        mma_m16n8k16<S::kIsBf16>(first, q, k[0], k[1]);
+        mma_m16n8k16<S::kIsBf16>(second, q, k[2], k[3]);
+      }
     }
   }
 }
