@@ -95,7 +95,7 @@ Addresses addresses_of(const Tensors& tensors, const Workspace& workspace) {
   return {{address(tensors.q.data), address(tensors.k.data), address(tensors.v.data),
            address(tensors.o.data), address(tensors.lse), address(tensors.seq_lens_kv),
            address(tensors.sinks), address(tensors.page_table), address(tensors.cu_seqlens_q),
-           address(tensors.cu_seqlens_kv)},
+           address(tensors.cu_seqlens_kv), address(tensors.k_scales), address(tensors.v_scales)},
           address(workspace.data)};
 }
 

@@ -12,6 +12,13 @@ namespace fatune_attention {
 
 enum class DType : int { fp16 = 5, bf16 = 15 };
 
+/// The element type of K and V: that of Q, or one of 8 bits. e4m3 is PyTorch's float8_e4m3fn.
+enum class KvDType : int { of_q = 0, e5m2 = 23, e4m3 = 24 };
+
+/// What elements of a K of 8 bits share a scale, and of V: all, those of a head, of a head of a
+/// key, or of a head of a page.
+enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
+
 /// The problem to compute. If it is `causal`, a query sees no key after its own position. If it has
 /// a window, a query sees only keys less than `window` away from it. The last query is aligned with
 /// the last key: query i is at position i + seq_len_kv - seq_len. Rows of O whose queries see no
@@ -51,11 +58,15 @@ struct Problem {
   bool is_packed = false;
   std::int64_t queries_total = 0;
   std::int64_t keys_total = 0;
+  /// K and V may have 8 bits. What is stored, times its scale, is the key or the value:
+  /// Tensors::k_scales and v_scales have the scales. Q and O have `dtype`.
+  KvDType kv_dtype = KvDType::of_q;
+  KvScales kv_scales = KvScales::tensor;
 };
 
-/// A tensor (batch, heads, rows, d) of 16-bit elements in device memory, with any strides. The
-/// elements of a row are contiguous. Strides are in elements. The tensors of a packed problem have
-/// the rows of all sequences, and are one batch.
+/// A tensor (batch, heads, rows, d) in device memory, with any strides. Elements have 16 bits,
+/// those of K and V also 8 (Problem::kv_dtype). The elements of a row are contiguous. Strides are
+/// in elements. The tensors of a packed problem have the rows of all sequences, and are one batch.
 struct Tensor {
   void* data = nullptr;  ///< 16-byte aligned
   std::int64_t batch_stride = 0;
@@ -96,6 +107,12 @@ struct Tensors {
   const std::int32_t* cu_seqlens_q = nullptr;
   /// The same in K and V. In pages, the sums of the sequences' numbers of keys: 0 comes first.
   const std::int32_t* cu_seqlens_kv = nullptr;
+  /// The scales of K and of V, contiguous, in device memory; for Problem::kv_dtype of 8 bits. By
+  /// Problem::kv_scales, each is (1), (kv_heads), (batch, seq_len_kv, kv_heads), or (pool_pages,
+  /// kv_heads). Those of keys in pages are (pool_pages, page_size, kv_heads), and those of packed
+  /// keys (keys_total, kv_heads).
+  const float* k_scales = nullptr;
+  const float* v_scales = nullptr;
 };
 
 /// The GPU that a kernel is chosen for.

@@ -20,7 +20,7 @@ bool is_this(const TunedGpu& a, const TunedGpu& b) {
 }
 
 /// The parts of a kind that kernels are built for. Masks, which come behind, often are arguments.
-constexpr std::size_t kKernelParts = 6;
+constexpr std::size_t kKernelParts = 8;
 
 /// Returns how many of the parts of two kinds behind the first kKernelParts differ; -1: one of
 /// those first parts does.
@@ -114,7 +114,8 @@ Coordinates coordinates_of_few(const Wanted& wanted, int sm_count) {
 
 /// The names of kind_of(), in its order.
 constexpr const char* kKinds[] = {"element type", "d_head",  "d_head_v", "softcap",
-                                  "sinks",        "queries", "mask",     "window"};
+                                  "sinks",        "queries", "K and V",  "scales of K and V",
+                                  "mask",         "window"};
 
 /// A number of a problem on a GPU, of which rows span a range.
 struct Number {
@@ -170,6 +171,12 @@ class Writer {
   std::size_t length_ = 0;
 };
 
+const char* kv_name(std::int64_t dtype) {
+  return dtype == static_cast<int>(KvDType::e4m3)   ? "E4M3"
+         : dtype == static_cast<int>(KvDType::e5m2) ? "E5M2"
+                                                    : "as Q";
+}
+
 void add_kind(Writer& writer, std::size_t part, std::int64_t value) {
   switch (part) {
     case 0:
@@ -179,11 +186,17 @@ void add_kind(Writer& writer, std::size_t part, std::int64_t value) {
       writer.add(value != 0 ? "few for their keys" : "many for their keys");
       break;
     case 6:
+      writer.add(kv_name(value));
+      break;
+    case 7:
+      writer.add(value != 0 ? "of each key" : "of heads or all");
+      break;
+    case 8:
       writer.add(value != 0 ? "causal" : "full");
       break;
     case 3:
     case 4:
-    case 7:
+    case 9:
       writer.add(value != 0 ? "some" : "none");
       break;
     default:
@@ -308,6 +321,7 @@ Problem problem_of_rows(const Problem& problem) {
   like.is_packed = false;
   like.queries_total = like.keys_total = 0;
   like.page_size = like.pool_pages = 0;
+  like.kv_scales = problem.kv_scales == KvScales::page ? KvScales::token : problem.kv_scales;
   return like;
 }
 
@@ -340,14 +354,22 @@ Buckets buckets_of(const Coordinates& coordinates) {
   return buckets;
 }
 
+KvKind kv_kind_of(const Problem& problem) {
+  return {problem.kv_dtype,
+          problem.kv_scales == KvScales::token || problem.kv_scales == KvScales::page};
+}
+
 Kind kind_of(const Problem& problem) {
   const bool few = has_few_queries(problem);
+  const KvKind kv = kv_kind_of(problem);
   return {static_cast<int>(problem.dtype),
           problem.d_head,
           problem.d_head_v,
           problem.softcap > 0.0F ? 1 : 0,
           problem.has_sinks ? 1 : 0,
           few ? 1 : 0,
+          static_cast<int>(kv.dtype),
+          kv.key_scales ? 1 : 0,
           problem.causal && !few ? 1 : 0,
           problem.window > 0 && !few ? 1 : 0};
 }
@@ -362,7 +384,7 @@ bool same_work(const Wanted& a, const Wanted& b) {
     const Problem& p = of.problem;
     return std::make_tuple(p.dtype, p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv, p.d_head,
                            p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd, p.has_seq_lens_kv,
-                           p.softcap > 0.0F, p.has_sinks);
+                           p.softcap > 0.0F, p.has_sinks, p.kv_dtype, p.kv_scales);
   };
   return key(a) == key(b);
 }
@@ -555,8 +577,9 @@ std::optional<DefaultPlace> next_default(const Table& table, const Problem& prob
   std::optional<DefaultPlace> next;
   for (int index = 0; index < table.defaults.count; ++index) {
     const DefaultPlace place = place_of(table, index, problem, gpu);
-    const bool is_behind = last == nullptr || key_of(*last) < key_of(place);
-    if (is_behind && (!next || key_of(place) < key_of(*next))) {
+    const bool is_one = table.defaults[index].kv == kv_kind_of(problem) &&
+                        (last == nullptr || key_of(*last) < key_of(place));
+    if (is_one && (!next || key_of(place) < key_of(*next))) {
       next = place;
     }
   }

@@ -15,6 +15,7 @@ namespace fatune_attention::detail {
 /// The problem whose rows decide about a problem: contiguous sequences of equal lengths. Sequences
 /// of a packed problem have as many queries and keys as they have in the mean. Those of a packed
 /// problem, and of one in pages, count as lengths of keys that differ, so that no choice is exact.
+/// Scales of pages become scales of keys.
 Problem problem_of_rows(const Problem& problem);
 
 /// A problem with the layout of its tensors: everything that a choice depends on. The problem is
@@ -44,6 +45,7 @@ using Buckets = std::array<int, 7>;
 Coordinates coordinates_of(const Wanted& wanted, int sm_count);
 Buckets buckets_of(const Coordinates& coordinates);
 
+KvKind kv_kind_of(const Problem& problem);
 Kind kind_of(const Problem& problem);
 /// The kind of machine code for a kind of problems: masks often are arguments.
 Kind without_masks(Kind kind);
@@ -88,7 +90,8 @@ std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, c
 /// decide how long which parts take, so that a problem of unknown lengths has no row of its own.
 std::optional<NearRow> own_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu);
 
-/// The place of a default in the order in which defaults are tried. Defaults for few queries, or
+/// The place of a default in the order in which defaults are tried: those of the problem's
+/// kv_kind_of(). Defaults for few queries, or
 /// for more, as the problem has them, come first; of these, defaults of this GPU before those of
 /// its architecture, and these before those of other architectures. Among these, defaults that
 /// differ least in mask, type and head dimensions come first.

@@ -18,7 +18,8 @@ void add_problem(const Problem& problem, Facts& facts) {
   facts.heads = number(problem.heads);
   facts.causal = problem.causal ? 1.0 : 0.0;
   facts.dtype = static_cast<double>(problem.dtype);
-  facts.kv_dtype = facts.dtype;
+  facts.kv_dtype = has_scales(problem) ? static_cast<double>(problem.kv_dtype) : facts.dtype;
+  facts.kv_scales = static_cast<double>(problem.kv_scales);
   facts.d_head = number(problem.d_head);
   facts.seq_len_kv = number(problem.seq_len_kv);
   facts.has_seq_lens_kv = problem.has_seq_lens_kv ? 1.0 : 0.0;
@@ -63,7 +64,6 @@ void add_device(const Device& device, Facts& facts) {
   facts.max_threads_per_sm = device.max_threads_per_sm;
 }
 
-constexpr std::int64_t kElementBytes = 2;
 constexpr std::int64_t kAlignment = 16;                           // bytes
 constexpr std::int64_t kMostStrideBytes = std::int64_t{1} << 40;  // limit of tensor maps
 
@@ -89,20 +89,20 @@ bool is_within(std::int64_t value, std::int64_t least, std::int64_t most) {
 
 /// Checks one stride. The stride along a single batch, head or row has no meaning and is not
 /// checked.
-const char* fault_of_stride(std::int64_t stride, std::int64_t extent, std::int64_t d) {
+const char* fault_of_stride(std::int64_t stride, std::int64_t extent, const ShapedTensor& of) {
   const Check checks[] = {
-      {stride >= d, "a stride is less than a row's elements"},
-      {stride < kMostStrideBytes / kElementBytes, "a stride is not below 2^40 bytes"},
-      {stride % (kAlignment / kElementBytes) == 0, "a stride is not a multiple of 16 bytes"}};
+      {stride >= of.extents.d, "a stride is less than a row's elements"},
+      {stride < kMostStrideBytes / of.element_bytes, "a stride is not below 2^40 bytes"},
+      {stride % (kAlignment / of.element_bytes) == 0, "a stride is not a multiple of 16 bytes"}};
   return extent > 1 ? first_fault(checks) : nullptr;
 }
 
 const char* fault_of_tensor(const ShapedTensor& shaped) {
   const Tensor& tensor = *shaped.tensor;
   const Extents& extents = shaped.extents;
-  const char* fault = fault_of_stride(tensor.batch_stride, extents.batch, extents.d);
-  fault = fault != nullptr ? fault : fault_of_stride(tensor.head_stride, extents.heads, extents.d);
-  return fault != nullptr ? fault : fault_of_stride(tensor.row_stride, extents.rows, extents.d);
+  const char* fault = fault_of_stride(tensor.batch_stride, extents.batch, shaped);
+  fault = fault != nullptr ? fault : fault_of_stride(tensor.head_stride, extents.heads, shaped);
+  return fault != nullptr ? fault : fault_of_stride(tensor.row_stride, extents.rows, shaped);
 }
 
 bool is_aligned(const void* address, std::uint64_t alignment) {
@@ -125,7 +125,24 @@ const char* fault_of_arrays(const Problem& problem, const Tensors& tensors) {
       {fits(tensors.cu_seqlens_q, problem.is_packed) &&
            fits(tensors.cu_seqlens_kv, problem.is_packed),
        "cu_seqlens_q and cu_seqlens_kv must be given if is_packed of the problem is true, and only "
-       "then"}};
+       "then"},
+      {fits(tensors.k_scales, has_scales(problem)) && fits(tensors.v_scales, has_scales(problem)),
+       "k_scales and v_scales must be given if kv_dtype of the problem has 8 bits, and only then"}};
+  return first_fault(checks);
+}
+
+/// What is wrong with the members of Problem that describe the elements of K and V.
+const char* fault_of_kv(const Problem& problem) {
+  const Problem& p = problem;
+  const Check checks[] = {
+      {!has_scales(p) || p.kv_dtype == KvDType::e4m3 || p.kv_dtype == KvDType::e5m2,
+       "kv_dtype is neither of_q, e4m3 nor e5m2"},
+      {p.kv_scales >= KvScales::tensor && p.kv_scales <= KvScales::page,
+       "kv_scales is neither tensor, head, token nor page"},
+      {has_scales(p) || p.kv_scales == KvScales::tensor,
+       "kv_scales is not tensor, but K and V have no scales: kv_dtype is of_q"},
+      {p.kv_scales != KvScales::page || p.page_size > 0,
+       "kv_scales is page, but K and V are not in pages"}};
   return first_fault(checks);
 }
 
@@ -168,10 +185,11 @@ std::array<Extents, 4> extents_of(const Problem& problem) {
 
 std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors) {
   const auto extents = extents_of(problem);
-  return {{{&tensors.q, extents[0]},
-           {&tensors.k, extents[1]},
-           {&tensors.v, extents[2]},
-           {&tensors.o, extents[3]}}};
+  const std::int64_t kv_bytes = has_scales(problem) ? 1 : 2;
+  return {{{&tensors.q, extents[0], 2},
+           {&tensors.k, extents[1], kv_bytes},
+           {&tensors.v, extents[2], kv_bytes},
+           {&tensors.o, extents[3], 2}}};
 }
 
 Tensor contiguous_tensor(const Extents& extents, bool layout_bhsd) {
@@ -229,8 +247,9 @@ const char* fault_of(const Problem& problem) {
        "softmax_scale is outside 0 to 1e6"},
       {p.softcap == 0.0F || (p.softcap >= kLeastSoftcap && p.softcap <= kMostScale),
        "softcap is neither 0 nor within 0.001 to 1e6"}};
-  const char* const fault = first_fault(checks);
-  return fault != nullptr ? fault : fault_of_places(problem);
+  const char* fault = first_fault(checks);
+  fault = fault != nullptr ? fault : fault_of_places(problem);
+  return fault != nullptr ? fault : fault_of_kv(problem);
 }
 
 const char* fault_of_shape(const Problem& problem, const Tensors& tensors) {

@@ -20,11 +20,15 @@ struct Extents {
 /// The extents of q, k, v and o, in this order.
 std::array<Extents, 4> extents_of(const Problem& problem);
 
-/// A tensor of a problem with its extents.
+/// A tensor of a problem with its extents, and the bytes of an element.
 struct ShapedTensor {
   const Tensor* tensor;
   Extents extents;
+  std::int64_t element_bytes;
 };
+
+/// Whether K and V have 8 bits, and scales.
+constexpr bool has_scales(const Problem& problem) { return problem.kv_dtype != KvDType::of_q; }
 
 /// The tensors q, k, v and o, in this order.
 std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors);

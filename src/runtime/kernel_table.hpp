@@ -84,6 +84,16 @@ struct Row {
   int config_count;
 };
 
+/// The type of K and V, and whether keys of one head have different scales. Problems that differ in
+/// these share neither machine code nor times.
+struct KvKind {
+  KvDType dtype = KvDType::of_q;
+  bool key_scales = false;
+};
+constexpr bool operator==(const KvKind& a, const KvKind& b) {
+  return a.dtype == b.dtype && a.key_scales == b.key_scales;
+}
+
 /// The configuration for problems that are not near any row.
 struct Default {
   int gpu;
@@ -93,12 +103,13 @@ struct Default {
   bool causal;
   bool few_queries;  ///< for decoding (has_few_queries() of choose.hpp); false: for more queries
   int configuration;
+  KvKind kv{};
 };
 
 /// What problems that differ only in their numbers have in common: element type, d_head, d_head_v,
-/// whether they have a softcap, sinks, and few queries; unless they have few, whether they are
-/// causal, and whether they have a window.
-using Kind = std::array<std::int64_t, 8>;
+/// whether they have a softcap, sinks, and few queries; the members of KvKind; unless they have few
+/// queries, whether they are causal, and whether they have a window.
+using Kind = std::array<std::int64_t, 10>;
 
 /// What the fit of a configuration tells apart, and what it does not: parameters such as the length
 /// of parts, of which the model of its family says all.

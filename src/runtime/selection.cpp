@@ -68,10 +68,18 @@ Selection refused(const char* reason) {
   return selection;
 }
 
+/// Why there is nothing to ask about, although the library has configurations.
+const char* nothing_like(const Facts& facts) {
+  return facts.kv_dtype == facts.dtype ? "no tuned problem has K and V of 16 bits"
+                                       : "no tuned problem has K and V of this 8-bit type with "
+                                         "such scales";
+}
+
 /// Asks about one configuration after another, and keeps the first reason why one is refused.
 struct Questions {
   const Request& request;
-  const char* first_refusal = "the library has no configurations";
+  const char* first_refusal = kTable.configurations.count == 0 ? "the library has no configurations"
+                                                               : nothing_like(request.facts);
   bool has_refused = false;
 
   bool operator()(int configuration) {
@@ -205,6 +213,8 @@ MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordi
           p.is_packed,
           p.queries_total,
           p.keys_total,
+          static_cast<std::int64_t>(p.kv_dtype),
+          static_cast<std::int64_t>(p.kv_scales),
           candidates};
 }
 

@@ -33,7 +33,7 @@ Answer ask(int configuration, const Request& request);
 bool find_time(int configuration, const Request& request, ModelTime& time);
 
 /// Everything that a selection depends on. candidates: as attention_forward() has them
-using MemoKey = std::array<std::int64_t, 34>;
+using MemoKey = std::array<std::int64_t, 36>;
 MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal,
                  int candidates);
 

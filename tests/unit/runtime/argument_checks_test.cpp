@@ -116,7 +116,10 @@ const OptionalArray kOptionalArrays[] = {
        t.cu_seqlens_q = static_cast<const std::int32_t*>(at);
        t.cu_seqlens_kv = static_cast<const std::int32_t*>(at);
      },
-     [](Problem& p) { p.is_packed = true, p.queries_total = p.keys_total = 500; }}};
+     [](Problem& p) { p.is_packed = true, p.queries_total = p.keys_total = 500; }},
+    {"k_scales",
+     [](Tensors& t, const void* at) { t.k_scales = t.v_scales = static_cast<const float*>(at); },
+     [](Problem& p) { p.kv_dtype = KvDType::e4m3, p.kv_scales = KvScales::token; }}};
 
 TEST(ArgumentChecks, WantArraysWhereTheProblemHasThem) {
   for (const OptionalArray& array : kOptionalArrays) {
@@ -155,6 +158,45 @@ TEST(ArgumentChecks, NameWhatIsWrongWithPagesAndPackedProblems) {
     ASSERT_NE(fault_of(problem), nullptr) << wrong.fault;
     EXPECT_THAT(fault_of(problem), HasSubstr(wrong.fault));
   }
+}
+
+TEST(ArgumentChecks, NameWhatIsWrongWithKAndVOfEightBits) {
+  const Wrong wrongs[] = {
+      {[](Problem& p) { p.kv_dtype = static_cast<KvDType>(15); }, "kv_dtype is neither"},
+      {[](Problem& p) { p.kv_scales = static_cast<KvScales>(4); }, "kv_scales is neither"},
+      {[](Problem& p) { p.kv_scales = KvScales::head; }, "K and V have no scales"},
+      {[](Problem& p) { p.kv_dtype = KvDType::e5m2, p.kv_scales = KvScales::page; },
+       "K and V are not in pages"}};
+  for (const Wrong& wrong : wrongs) {
+    Problem problem = tuned_problem();
+    wrong.change(problem);
+    ASSERT_NE(fault_of(problem), nullptr) << wrong.fault;
+    EXPECT_THAT(fault_of(problem), HasSubstr(wrong.fault));
+  }
+  Problem paged = tuned_problem();
+  paged.kv_dtype = KvDType::e5m2;
+  paged.kv_scales = KvScales::page;
+  paged.page_size = 16;
+  paged.pool_pages = 9;
+  EXPECT_THAT(fault_of(paged), IsNull());
+}
+
+TEST(ArgumentChecks, CountElementsOfEightBitsInStrides) {
+  Problem problem = tuned_problem();
+  problem.kv_dtype = KvDType::e4m3;
+  Tensors tensors = tensors_of(problem);
+  float scale = 1.0F;
+  tensors.k_scales = tensors.v_scales = &scale;
+  EXPECT_THAT(fault_of(problem, tensors), IsNull());
+  tensors.k.row_stride += 8;
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("multiple of 16 bytes"));
+  tensors.k.row_stride += 8;
+  tensors.q.row_stride += 8;
+  EXPECT_THAT(fault_of(problem, tensors), IsNull());
+  tensors.v.batch_stride = std::int64_t{1} << 39;
+  EXPECT_THAT(fault_of(problem, tensors), IsNull());
+  tensors.v_scales = nullptr;
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("k_scales and v_scales must be given"));
 }
 
 TEST(ArgumentChecks, LetPackedSequencesHaveMoreKeysInPages) {

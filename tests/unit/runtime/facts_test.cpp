@@ -78,6 +78,21 @@ TEST(Facts, HaveTheProblemAndTheDevice) {
   EXPECT_EQ(facts.resident_blocks_per_sm, 1);
 }
 
+TEST(Facts, HaveTheTypeOfKAndV) {
+  static_assert(static_cast<int>(KvDType::e4m3) == static_cast<int>(fatune::DType::e4m3));
+  static_assert(static_cast<int>(KvDType::e5m2) == static_cast<int>(fatune::DType::e5m2));
+  static_assert(static_cast<int>(KvScales::head) == static_cast<int>(fatune::KvScales::head));
+  static_assert(static_cast<int>(KvScales::page) == static_cast<int>(fatune::KvScales::page));
+  Problem problem = unlike_problem();
+  EXPECT_EQ(facts_of(problem, usual_tensors(problem), fake_h200()).kv_dtype, 15);
+  problem.kv_dtype = KvDType::e4m3;
+  problem.kv_scales = KvScales::token;
+  const Facts facts = facts_of(problem, usual_tensors(problem), fake_h200());
+  EXPECT_EQ(facts.dtype, 15);
+  EXPECT_EQ(facts.kv_dtype, 24);
+  EXPECT_EQ(facts.kv_scales, 2);
+}
+
 TEST(Facts, HaveTheMostKeysThatLengthsAllow) {
   Problem problem = unlike_problem();
   const Facts without = facts_of(problem, usual_tensors(problem), fake_h200());

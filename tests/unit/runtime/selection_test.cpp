@@ -105,6 +105,15 @@ TEST(Selection, OfLengthsIsThatOfAsManyKeysAsThereIsRoomFor) {
   EXPECT_EQ(select(problem, fake_h200()).configuration, kPlain);
 }
 
+TEST(Selection, OfKAndVOfEightBitsIsNoneThatWasTunedForSixteen) {
+  Problem problem = tuned_problem();
+  problem.kv_dtype = KvDType::e4m3;
+  const Selection selection = select(problem, fake_h200());
+  EXPECT_EQ(selection.step, Step::refused);
+  EXPECT_STREQ(selection.reason,
+               "no tuned problem has K and V of this 8-bit type with such scales");
+}
+
 TEST(Selection, PassesOverKernelsThatTakeContiguousTensorsAlone) {
   Problem problem = tuned_problem();
   problem.d_head = problem.d_head_v = 64;
