@@ -185,10 +185,9 @@ std::array<Extents, 4> extents_of(const Problem& problem) {
 
 std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors) {
   const auto extents = extents_of(problem);
-  const std::int64_t kv_bytes = has_scales(problem) ? 1 : 2;
   return {{{&tensors.q, extents[0], 2},
-           {&tensors.k, extents[1], kv_bytes},
-           {&tensors.v, extents[2], kv_bytes},
+           {&tensors.k, extents[1], kv_bytes(problem)},
+           {&tensors.v, extents[2], kv_bytes(problem)},
            {&tensors.o, extents[3], 2}}};
 }
 

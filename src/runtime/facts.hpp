@@ -29,6 +29,8 @@ struct ShapedTensor {
 
 /// Whether K and V have 8 bits, and scales.
 constexpr bool has_scales(const Problem& problem) { return problem.kv_dtype != KvDType::of_q; }
+/// The bytes of an element of K and V.
+constexpr std::int64_t kv_bytes(const Problem& problem) { return has_scales(problem) ? 1 : 2; }
 
 /// The tensors q, k, v and o, in this order.
 std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors);

@@ -18,6 +18,7 @@ namespace example {
 namespace {
 
 using fatune_attention::DType;
+using fatune_attention::KvDType;
 using fatune_attention::Problem;
 
 fatune::DType same_type(DType dtype) { return static_cast<fatune::DType>(dtype); }
@@ -33,6 +34,18 @@ TEST(ExampleElements, AreThoseOfTheType) {
           fatune::element_value(static_cast<std::uint16_t>(bits), same_type(dtype));
       const double found = decode(dtype, static_cast<std::uint16_t>(bits));
       EXPECT_TRUE(found == expected || (std::isnan(found) && std::isnan(expected))) << bits;
+    }
+  }
+}
+
+TEST(ExampleElements, HaveTheValuesOfTheirEightBits) {
+  for (const KvDType dtype : {KvDType::e4m3, KvDType::e5m2}) {
+    for (int bits = 0; bits < 256; ++bits) {
+      const double expected = fatune::element_value(static_cast<std::uint16_t>(bits),
+                                                    static_cast<fatune::DType>(dtype));
+      if (std::isfinite(expected)) {
+        EXPECT_EQ(decode(dtype, static_cast<std::uint8_t>(bits)), expected) << bits;
+      }
     }
   }
 }
@@ -67,11 +80,32 @@ fatune::Problem same_problem(const Problem& p, Layout layout) {
     same = with_kv_lengths(same, as_fatune(sequences_of(p).keys));
   }
   same.page_size = p.page_size;
+  if (fatune_attention::detail::has_scales(p)) {
+    same.kv_dtype = static_cast<fatune::DType>(p.kv_dtype);
+    same.kv_scales = static_cast<fatune::KvScales>(p.kv_scales);
+  }
   if (p.softmax_scale > 0.0F) {
     same.softmax_scale = p.softmax_scale;
   }
   same.layout = layout == Layout::bhsd ? fatune::Layout::bhsd : fatune::Layout::bshd;
   return same;
+}
+
+/// Multiplies the elements of K or V by their scales. Pools of fatune have other sizes.
+void scale(const fatune::Problem& problem, Scaled tensor, std::vector<double>& values) {
+  const fatune::TensorShape of = scale_shape(problem);
+  const fatune::TensorShape shape =
+      tensor_shape(problem, tensor == Scaled::k ? fatune::TensorRole::k : fatune::TensorRole::v);
+  for (std::int64_t i = 0; i < shape.batch * shape.rows * shape.heads; ++i) {
+    const std::int64_t batch = i / shape.rows / shape.heads;
+    const std::int64_t row = i / shape.heads % shape.rows;
+    const std::int64_t head = i % shape.heads;
+    const float one = scale_at(tensor, of.row_offset(batch, row, head));
+    const std::int64_t first = shape.row_offset(batch, row, head);
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
+      values[static_cast<std::size_t>(first + column)] *= static_cast<double>(one);
+    }
+  }
 }
 
 std::vector<double> values(const Elements& elements, std::int64_t count) {
@@ -92,8 +126,15 @@ void expect_as_fatune(const Case& one, const Inputs& inputs) {
     sequences.pages = fatune::page_table(same);
   }
   const auto q = values(inputs.q, tensor_elements(same, TensorRole::q));
-  const auto k = values(inputs.k, tensor_elements(same, TensorRole::k));
-  const auto v = values(inputs.v, tensor_elements(same, TensorRole::v));
+  auto k = values(inputs.k, tensor_elements(same, TensorRole::k));
+  auto v = values(inputs.v, tensor_elements(same, TensorRole::v));
+  if (has_scales(same)) {
+    scale(same, Scaled::k, k);
+    scale(same, Scaled::v, v);
+    if (p.page_size == 0) {
+      ASSERT_EQ(scales_of(p, Scaled::k).size(), scale_shape(same).elements()) << text_of(one);
+    }
+  }
   const std::vector<float> sinks = p.has_sinks ? sinks_of(p) : std::vector<float>{};
   const std::vector<double> o = cpu_attention(same, q, k, v, sinks);
   const std::vector<double> lse = cpu_log_sum_exp(same, q, k, sinks);
@@ -141,6 +182,30 @@ TEST(ExampleReference, ComputesWhatFatunesDoes) {
     ++compared;
   }
   EXPECT_GT(compared, 60);
+}
+
+TEST(ExampleReference, ScalesElementsOfEightBitsAsFatunesDoes) {
+  using fatune_attention::KvScales;
+  Problem like = fatune_attention::tuned_problem();
+  like.d_head = 16;
+  like.d_head_v = 8;
+  like.kv_dtype = KvDType::e4m3;
+  const Inputs inputs{Elements(like.dtype, 4.0, 1), Elements(like.kv_dtype, 2),
+                      Elements(like.kv_dtype, 3)};
+  for (const KvScales scales :
+       {KvScales::tensor, KvScales::head, KvScales::token, KvScales::page}) {
+    like.kv_scales = scales;
+    for (const std::int64_t page_size : {0, 8}) {
+      for (Case one : served_cases(like, page_size)) {
+        one = tiny(one);
+        one.problem.kv_heads = 2;
+        one.problem.heads = 4;
+        if (page_size > 0 || scales != KvScales::page) {
+          expect_as_fatune(one, inputs);
+        }
+      }
+    }
+  }
 }
 
 /// A table for sequences names each page at most once, and none behind a sequence's last key.

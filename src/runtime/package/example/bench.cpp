@@ -92,7 +92,7 @@ void for_each_trial(const std::vector<Case>& cases, const Device& device, void* 
     if (chosen.step == Step::refused) {
       continue;
     }
-    const Trial trial(one, inputs_of(one.problem.dtype), stream);
+    const Trial trial(one, inputs_of(one.problem), stream);
     require(trial.launch(false));
     wait_for(stream);
     std::printf("%-50s  ", text_of(one).c_str());

@@ -24,21 +24,24 @@ struct Case {
   Layout layout = Layout::bshd;
 };
 
-/// The strides of one tensor. Padded rows, heads and sequences have a few elements between them.
-inline Tensor strides_of(const detail::Extents& extents, Layout layout) {
+/// The strides of one tensor. Padded rows, heads and sequences have a few times 16 bytes between
+/// them.
+inline Tensor strides_of(const detail::Extents& extents, Layout layout, std::int64_t bytes = 2) {
   if (layout != Layout::padded) {
     return detail::contiguous_tensor(extents, layout == Layout::bhsd);
   }
-  const std::int64_t head_stride = extents.d + 8;
-  const std::int64_t row_stride = extents.heads * head_stride + 16;
-  return {nullptr, extents.rows * row_stride + 24, head_stride, row_stride};
+  const std::int64_t unit = 16 / bytes;
+  const std::int64_t head_stride = extents.d + unit;
+  const std::int64_t row_stride = extents.heads * head_stride + 2 * unit;
+  return {nullptr, extents.rows * row_stride + 3 * unit, head_stride, row_stride};
 }
 
 /// The strides of a problem's tensors, without addresses.
 inline Tensors strides_of(const Case& one) {
   const auto [q, k, v, o] = detail::extents_of(one.problem);
-  return {strides_of(q, one.layout), strides_of(k, one.layout), strides_of(v, one.layout),
-          strides_of(o, one.layout), nullptr};
+  const std::int64_t kv_bytes = detail::kv_bytes(one.problem);
+  return {strides_of(q, one.layout), strides_of(k, one.layout, kv_bytes),
+          strides_of(v, one.layout, kv_bytes), strides_of(o, one.layout), nullptr};
 }
 
 /// The number of elements from the first element of a tensor to its last, gaps included.
@@ -50,6 +53,15 @@ inline std::size_t elements_of(const detail::ShapedTensor& shaped) {
                                   (rows - 1) * tensor.row_stride + d);
 }
 
+/// " e4m3/head"; empty: K and V have the type of Q.
+inline std::string kv_text(const Problem& problem) {
+  constexpr const char* kScales[] = {"tensor", "head", "token", "page"};
+  return detail::has_scales(problem)
+             ? std::string(problem.kv_dtype == KvDType::e4m3 ? " e4m3/" : " e5m2/") +
+                   kScales[static_cast<int>(problem.kv_scales)]
+             : "";
+}
+
 /// "b4 s4096 kv4096 h16/16 d128/128 bf16 causal".
 inline std::string text_of(const Case& one) {
   const Problem& p = one.problem;
@@ -58,6 +70,7 @@ inline std::string text_of(const Case& one) {
                      number(p.seq_len_kv) + " h" + number(p.heads) + "/" + number(p.kv_heads) +
                      " d" + number(p.d_head) + "/" + number(p.d_head_v);
   text += p.dtype == DType::bf16 ? " bf16" : " fp16";
+  text += kv_text(p);
   text += p.causal ? " causal" : "";
   text += p.window > 0 ? " w" + number(p.window) : "";
   text += p.has_seq_lens_kv ? " lens" : "";
@@ -81,7 +94,7 @@ inline std::vector<Case> tuned_cases(int step) {
   return cases;
 }
 
-/// A small problem with the type, head dimensions, softcap and sinks of `like`.
+/// A small problem with the types, head dimensions, softcap and sinks of `like`.
 inline Problem plain_problem(const Problem& like) {
   Problem plain = like;
   plain.batch = 2;
@@ -168,12 +181,21 @@ inline std::vector<Case> served_cases(const Problem& like, std::int64_t page_siz
   return cases;
 }
 
-/// Such problems without pages, and with pages of all sizes.
+/// Such problems without pages, and with pages of all sizes. Where keys have scales, pages may have
+/// them in their place.
 inline std::vector<Case> served_cases(const Problem& like) {
   std::vector<Case> cases = served_cases(like, 0);
-  for (std::int64_t page_size = 1; page_size <= detail::kMostPageSize; page_size *= 2) {
-    for (const Case& one : served_cases(like, page_size)) {
+  const auto add = [&cases](const Problem& problem, std::int64_t page_size) {
+    for (const Case& one : served_cases(problem, page_size)) {
       cases.push_back(one);
+    }
+  };
+  Problem of_pages = like;
+  of_pages.kv_scales = KvScales::page;
+  for (std::int64_t page_size = 1; page_size <= detail::kMostPageSize; page_size *= 2) {
+    add(like, page_size);
+    if (like.kv_scales == KvScales::token) {
+      add(of_pages, page_size);
     }
   }
   return cases;
@@ -191,17 +213,17 @@ inline Case tiny(Case one) {
   return one;
 }
 
-/// The cases that `cases_like` makes of a problem of each combination of type, head dimensions,
+/// The cases that `cases_like` makes of a problem of each combination of types, head dimensions,
 /// softcap and sinks that the library was tuned for.
 template <typename CasesLike>
 std::vector<Case> cases_of_kinds(CasesLike cases_like) {
   const auto& rows = detail::kTable.rows;
-  std::set<std::tuple<DType, std::int64_t, std::int64_t, float, bool>> seen;
+  std::set<std::tuple<DType, std::int64_t, std::int64_t, float, bool, KvDType, KvScales>> seen;
   std::vector<Case> cases;
   for (int i = 0; i < rows.count; ++i) {
     const Problem& problem = rows[i].problem;
     if (seen.insert({problem.dtype, problem.d_head, problem.d_head_v, problem.softcap,
-                     problem.has_sinks})
+                     problem.has_sinks, problem.kv_dtype, problem.kv_scales})
             .second) {
       for (const Case& one : cases_like(problem)) {
         cases.push_back(one);
@@ -261,14 +283,14 @@ inline void print_selections(int count, std::uint64_t seed, const Device& device
     const Selection chosen = select(p, strides_of(one), device);
     std::printf(
         "batch=%lld heads=%lld kv_heads=%lld seq_len=%lld seq_len_kv=%lld d_head=%lld "
-        "d_head_v=%lld dtype=%s causal=%d window=%lld lse=%d layout=%s row=%d kernel=%d "
+        "d_head_v=%lld dtype=%s%s causal=%d window=%lld lse=%d layout=%s row=%d kernel=%d "
         "step=%s config=%s\n",
         static_cast<long long>(p.batch), static_cast<long long>(p.heads),
         static_cast<long long>(p.kv_heads), static_cast<long long>(p.seq_len),
         static_cast<long long>(p.seq_len_kv), static_cast<long long>(p.d_head),
-        static_cast<long long>(p.d_head_v), p.dtype == DType::bf16 ? "bf16" : "fp16", int{p.causal},
-        static_cast<long long>(p.window), int{p.lse}, layout_name(one.layout), chosen.row,
-        chosen.kernel, step_name(chosen.step), chosen.config);
+        static_cast<long long>(p.d_head_v), p.dtype == DType::bf16 ? "bf16" : "fp16",
+        kv_text(p).c_str(), int{p.causal}, static_cast<long long>(p.window), int{p.lse},
+        layout_name(one.layout), chosen.row, chosen.kernel, step_name(chosen.step), chosen.config);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Attention on the CPU, row by row, in double precision; 16-bit elements, and the contents of the
-// examples' tensors.
+// Attention on the CPU, row by row, in double precision; elements of 16 and 8 bits, and the
+// contents of the examples' tensors.
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attention.hpp"
+#include "facts.hpp"
 
 namespace example {
 
@@ -73,6 +74,29 @@ inline std::uint16_t encode(DType dtype, double value) {
   return static_cast<std::uint16_t>(value == 0.0 ? 0 : sign | ((exponent + 14) << 10) | mantissa);
 }
 
+/// The bits of the fraction of an 8-bit element; a sign and the exponent are the others.
+inline int fraction_bits(KvDType dtype) { return dtype == KvDType::e4m3 ? 3 : 2; }
+inline int exponent_bias(KvDType dtype) { return (1 << (6 - fraction_bits(dtype))) - 1; }
+
+/// The value of a finite element.
+inline double decode(KvDType dtype, std::uint8_t bits) {
+  const int width = fraction_bits(dtype);
+  const int exponent = (bits & 0x7f) >> width;
+  const int fraction = bits & ((1 << width) - 1);
+  const double magnitude = std::ldexp(exponent == 0 ? fraction : (1 << width) + fraction,
+                                      std::max(exponent, 1) - exponent_bias(dtype) - width);
+  return (bits & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+/// A random element from 1/8 to 2 in magnitude.
+inline std::uint8_t random_element(KvDType dtype, std::uint64_t& seed) {
+  const std::int64_t sign = random_between(seed, 0, 1);
+  const std::int64_t exponent = exponent_bias(dtype) - random_between(seed, 0, 3);
+  const int width = fraction_bits(dtype);
+  const std::int64_t fraction = random_between(seed, 0, (1 << width) - 1);
+  return static_cast<std::uint8_t>(sign << 7 | exponent << width | fraction);
+}
+
 /// The elements of a tensor's memory: random numbers that repeat after a prime number of elements,
 /// so that rows differ.
 class Elements {
@@ -80,23 +104,43 @@ class Elements {
   static constexpr std::size_t kPeriod = 1'000'003;
   static constexpr std::size_t kMostRow = 1024;
 
-  Elements(DType dtype, double most, std::uint64_t seed) : bits_(kPeriod) {
-    for (std::uint16_t& bits : bits_) {
-      bits = encode(dtype, most * static_cast<double>(random_between(seed, -128, 128)) / 128.0);
+  Elements(DType dtype, double most, std::uint64_t seed) {
+    for (std::size_t i = 0; i < kPeriod; ++i) {
+      const std::uint16_t bits =
+          encode(dtype, most * static_cast<double>(random_between(seed, -128, 128)) / 128.0);
+      add(bits, decode(dtype, bits));
     }
-    for (std::size_t i = 0; i < kPeriod + kMostRow; ++i) {
-      values_.push_back(decode(dtype, bits_[i % kPeriod]));
+    repeat();
+  }
+  Elements(KvDType dtype, std::uint64_t seed) {
+    for (std::size_t i = 0; i < kPeriod; ++i) {
+      const std::uint8_t bits = random_element(dtype, seed);
+      add(bits, decode(dtype, bits));
     }
+    repeat();
   }
 
-  const std::vector<std::uint16_t>& bits() const { return bits_; }
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
   /// A row of at most kMostRow elements that begins at element `index`.
   const double* row(std::int64_t index) const {
     return values_.data() + static_cast<std::size_t>(index) % kPeriod;
   }
 
  private:
-  std::vector<std::uint16_t> bits_;
+  template <typename Bits>
+  void add(Bits bits, double value) {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&bits);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof bits);
+    values_.push_back(value);
+  }
+  /// A row may begin at the last element of the period.
+  void repeat() {
+    for (std::size_t i = 0; i < kMostRow; ++i) {
+      values_.push_back(values_[i]);
+    }
+  }
+
+  std::vector<std::uint8_t> bytes_;
   std::vector<double> values_;
 };
 
@@ -109,6 +153,40 @@ struct RowPlace {
 /// The index of a row's first element.
 inline std::int64_t index_of(const Tensor& tensor, const RowPlace& at) {
   return at.batch * tensor.batch_stride + at.head * tensor.head_stride + at.row * tensor.row_stride;
+}
+
+/// The index of the scale of a row of K, and of V.
+inline std::int64_t scale_index(const Problem& problem, const RowPlace& at) {
+  const std::int64_t rows = detail::extents_of(problem)[1].rows;
+  switch (problem.kv_scales) {
+    case KvScales::head:
+      return at.head;
+    case KvScales::token:
+      return (at.batch * rows + at.row) * problem.kv_heads + at.head;
+    case KvScales::page:
+      return at.batch * problem.kv_heads + at.head;
+    case KvScales::tensor:
+      break;
+  }
+  return 0;
+}
+
+/// The tensors that have scales.
+enum class Scaled : int { k, v };
+
+inline float scale_at(Scaled tensor, std::int64_t index) {
+  return 0.2F * static_cast<float>(1 + (3 * index + static_cast<int>(tensor)) % 5);
+}
+
+/// The scales of a tensor: Tensors::k_scales or v_scales.
+inline std::vector<float> scales_of(const Problem& problem, Scaled tensor) {
+  const detail::Extents k = detail::extents_of(problem)[1];
+  const std::int64_t last = scale_index(problem, {k.batch - 1, k.heads - 1, k.rows - 1});
+  std::vector<float> scales;
+  for (std::int64_t index = 0; index <= last; ++index) {
+    scales.push_back(scale_at(tensor, index));
+  }
+  return scales;
 }
 
 /// How long the sequences of a problem are, and where they are.
@@ -253,14 +331,22 @@ class Reference {
     const double* const q = inputs_.q.row(index_of(tensors_.q, at));
     std::vector<double> scores;
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
-      const double* const k = inputs_.k.row(index_of(tensors_.k, key_place(at, key)));
+      const RowPlace place = key_place(at, key);
+      const double* const k = inputs_.k.row(index_of(tensors_.k, place));
       double sum = 0.0;
       for (std::int64_t i = 0; i < problem_.d_head; ++i) {
         sum += q[i] * k[i];
       }
-      scores.push_back(capped(scale * sum));
+      scores.push_back(capped(scale * scale_of(Scaled::k, place) * sum));
     }
     return scores;
+  }
+
+  /// 1 without scales.
+  double scale_of(Scaled tensor, const RowPlace& place) const {
+    return detail::has_scales(problem_)
+               ? static_cast<double>(scale_at(tensor, scale_index(problem_, place)))
+               : 1.0;
   }
 
   double capped(double score) const {
@@ -291,9 +377,11 @@ class Reference {
     result.lse = greatest + std::log(sum);
     std::vector<double> squares(result.o.size());
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
+      const RowPlace place = key_place(at, key);
       const double weight =
-          std::exp(scores[static_cast<std::size_t>(key - keys.first)] - result.lse);
-      const double* const v = inputs_.v.row(index_of(tensors_.v, key_place(at, key)));
+          std::exp(scores[static_cast<std::size_t>(key - keys.first)] - result.lse) *
+          scale_of(Scaled::v, place);
+      const double* const v = inputs_.v.row(index_of(tensors_.v, place));
       for (std::size_t i = 0; i < squares.size(); ++i) {
         const double term = weight * v[i];
         result.o[i] += term;

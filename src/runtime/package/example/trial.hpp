@@ -118,15 +118,26 @@ class DeviceMemory {
 
 inline constexpr std::uint8_t kPoison = 0xff;  // repeated: NaN in all types
 
-inline Inputs random_inputs(DType dtype) {
-  return {Elements(dtype, 4.0, 1), Elements(dtype, 1.0, 2), Elements(dtype, 1.0, 3)};
+template <DType kDType, KvDType kKvDType>
+const Inputs& random_inputs() {
+  const auto keys = [](std::uint64_t seed) {
+    return kKvDType == KvDType::of_q ? Elements(kDType, 1.0, seed) : Elements(kKvDType, seed);
+  };
+  static const Inputs inputs{Elements(kDType, 4.0, 1), keys(2), keys(3)};
+  return inputs;
+}
+
+template <DType kDType>
+const Inputs& inputs_of(KvDType kv_dtype) {
+  return kv_dtype == KvDType::e4m3   ? random_inputs<kDType, KvDType::e4m3>()
+         : kv_dtype == KvDType::e5m2 ? random_inputs<kDType, KvDType::e5m2>()
+                                     : random_inputs<kDType, KvDType::of_q>();
 }
 
 /// The contents of the examples' tensors.
-inline const Inputs& inputs_of(DType dtype) {
-  static const Inputs fp16 = random_inputs(DType::fp16);
-  static const Inputs bf16 = random_inputs(DType::bf16);
-  return dtype == DType::bf16 ? bf16 : fp16;
+inline const Inputs& inputs_of(const Problem& problem) {
+  return problem.dtype == DType::bf16 ? inputs_of<DType::bf16>(problem.kv_dtype)
+                                      : inputs_of<DType::fp16>(problem.kv_dtype);
 }
 
 struct Verdict {
@@ -161,7 +172,9 @@ class Trial {
         first_query_(bytes_of(sequences_.first_query)),
         first_key_(bytes_of(sequences_.first_key)),
         pages_(bytes_of(sequences_.pages)),
-        sinks_(sizeof(float) * static_cast<std::size_t>(one.problem.heads)) {
+        sinks_(sizeof(float) * static_cast<std::size_t>(one.problem.heads)),
+        k_scales_(sizeof(float) * scales_of(one.problem, Scaled::k).size()),
+        v_scales_(sizeof(float) * scales_of(one.problem, Scaled::v).size()) {
     tensors_.q.data = q_.data();
     tensors_.k.data = k_.data();
     tensors_.v.data = v_.data();
@@ -179,9 +192,15 @@ class Trial {
       tensors_.sinks = static_cast<const float*>(sinks_.data());
       sinks_.fill(sinks_of(one.problem), stream);
     }
-    q_.fill(inputs.q.bits(), stream);
-    k_.fill(inputs.k.bits(), stream);
-    v_.fill(inputs.v.bits(), stream);
+    if (detail::has_scales(one.problem)) {
+      tensors_.k_scales = static_cast<const float*>(k_scales_.data());
+      tensors_.v_scales = static_cast<const float*>(v_scales_.data());
+      k_scales_.fill(scales_of(one.problem, Scaled::k), stream);
+      v_scales_.fill(scales_of(one.problem, Scaled::v), stream);
+    }
+    q_.fill(inputs.q.bytes(), stream);
+    k_.fill(inputs.k.bytes(), stream);
+    v_.fill(inputs.v.bytes(), stream);
     poison();
     workspace_.emplace(workspace_bytes(case_.problem, tensors_));
     workspace_->fill(kPoison, stream);
@@ -228,7 +247,8 @@ class Trial {
 
  private:
   std::size_t bytes_of(std::size_t tensor) const {
-    return 2 * elements_of(detail::shaped_tensors(case_.problem, tensors_)[tensor]);
+    const detail::ShapedTensor shaped = detail::shaped_tensors(case_.problem, tensors_)[tensor];
+    return static_cast<std::size_t>(shaped.element_bytes) * elements_of(shaped);
   }
 
   static std::size_t bytes_of(const std::vector<std::int32_t>& array) {
@@ -318,6 +338,8 @@ class Trial {
   DeviceMemory first_key_;
   DeviceMemory pages_;
   DeviceMemory sinks_;
+  DeviceMemory k_scales_;
+  DeviceMemory v_scales_;
   std::optional<DeviceMemory> workspace_;
 };
 

@@ -111,7 +111,7 @@ void verify_one(const Case& one, const Device& device, void* stream, Counts& cou
     return;
   }
   Result result;
-  const Verdict verdict = verify(one, inputs_of(one.problem.dtype), stream, result);
+  const Verdict verdict = verify(one, inputs_of(one.problem), stream, result);
   print_row(one, chosen, verdict, result);
   ++(result && verdict.fault.empty() ? counts.right : counts.wrong);
 }
@@ -138,7 +138,7 @@ int count_wrong_in_threads(const std::vector<Case>& cases, int device) {
       const Stream stream;
       for (const Case& one : cases) {
         Result result;
-        const Verdict verdict = verify(one, inputs_of(one.problem.dtype), stream.get(), result);
+        const Verdict verdict = verify(one, inputs_of(one.problem), stream.get(), result);
         wrong[static_cast<std::size_t>(i)] += result && verdict.fault.empty() ? 0 : 1;
       }
     });
@@ -156,7 +156,7 @@ int count_wrong_in_threads(const std::vector<Case>& cases, int device) {
 /// Captures a launch into a graph, and launches the graph twice, the second time with other lengths
 /// of keys if they differ.
 bool is_right_in_graph(const Case& one, void* stream) {
-  Trial trial(one, inputs_of(one.problem.dtype), stream);
+  Trial trial(one, inputs_of(one.problem), stream);
   if (!load(one.problem, trial.tensors())) {
     return false;
   }
