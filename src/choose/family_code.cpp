@@ -12,6 +12,7 @@
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "plan/expression.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
@@ -21,7 +22,7 @@ namespace fatune {
 namespace {
 
 /// Whether it differs between problems or devices. Parameters alone do not.
-bool varies(Needs needs) { return needs.problem || needs.device; }
+bool varies(Needs needs) { return !needs.within({}); }
 
 class Parts {
  public:
@@ -109,8 +110,29 @@ bool serves(const TunedTable& table, const TunedProblem& row, const Config& conf
          });
 }
 
-/// The problem as calls of a library may have it: in pages or not, and each of these with lengths
-/// of keys, and packed, as far as the family takes such problems.
+/// Adds the problems that differ from these in what shares a scale and that the same rows answer
+/// for.
+void add_other_scales(std::vector<Problem>& forms) {
+  constexpr std::array kAll{KvScales::tensor, KvScales::head, KvScales::token, KvScales::page};
+  const auto kind = [](const Problem& problem) {
+    return fatune_attention::detail::kv_kind_of(runtime_problem(problem));
+  };
+  const std::vector<Problem> own = forms;
+  for (const Problem& form : filtered(own, has_scales)) {
+    for (const KvScales scales : kAll) {
+      Problem other = form;
+      other.kv_scales = scales;
+      if (other != form && kind(other) == kind(form) &&
+          (scales != KvScales::page || has_pages(form))) {
+        forms.push_back(std::move(other));
+      }
+    }
+  }
+}
+
+/// The problem as calls of a library may have it: in pages or not, with what may share scales
+/// there, and each of these with lengths of keys, and packed, as far as the family takes such
+/// problems.
 std::vector<Problem> forms_of(const Problem& problem, const Family& family,
                               const LibraryFeatures& features) {
   std::vector<Problem> forms{problem};
@@ -120,6 +142,7 @@ std::vector<Problem> forms_of(const Problem& problem, const Family& family,
       forms.back().page_size = page_size;
     }
   }
+  add_other_scales(forms);
   const std::vector<Problem> equal = forms;
   if (takes(family.arguments, kToldKeyLengths)) {
     std::ranges::transform(equal, std::back_inserter(forms), with_unknown_kv_lengths);

@@ -1,3 +1,4 @@
+#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "choose/tuned_table.hpp"
 #include "plan/config_text.hpp"
 #include "plan/expression.hpp"
+#include "runtime/facts.hpp"
 
 namespace fatune {
 namespace {
@@ -131,12 +133,27 @@ std::string dtype_code(fatune_attention::DType dtype) {
   return dtype == fatune_attention::DType::fp16 ? "DType::fp16" : "DType::bf16";
 }
 
+std::string kv_dtype_code(fatune_attention::KvDType dtype) {
+  return dtype == fatune_attention::KvDType::e4m3   ? "KvDType::e4m3"
+         : dtype == fatune_attention::KvDType::e5m2 ? "KvDType::e5m2"
+                                                    : "KvDType::of_q";
+}
+
+/// The members of a row's problem behind has_sinks. Empty: they have their usual values.
+std::string kv_code(const fatune_attention::Problem& p) {
+  constexpr std::array kScales{"tensor", "head", "token", "page"};
+  return runtime::has_scales(p)
+             ? fmt::format(", 0, 0, false, 0, 0, {}, KvScales::{}", kv_dtype_code(p.kv_dtype),
+                           kScales.at(static_cast<std::size_t>(p.kv_scales)))
+             : "";
+}
+
 std::string problem_code(const fatune_attention::Problem& p) {
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}F, {}, {}, {}F, {}}}",
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}F, {}, {}, {}F, {}{}}}",
                      dtype_code(p.dtype), p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv,
                      p.d_head, p.d_head_v, flag(p.causal), p.window,
                      cpp_number(double{p.softmax_scale}), flag(p.lse), flag(p.has_seq_lens_kv),
-                     cpp_number(double{p.softcap}), flag(p.has_sinks));
+                     cpp_number(double{p.softcap}), flag(p.has_sinks), kv_code(p));
 }
 
 template <typename Item>
@@ -172,9 +189,13 @@ std::string rows_code(const runtime::Table& table) {
 std::string defaults_code(const runtime::Table& table) {
   std::string rows;
   for (const auto& known : items_of(table.defaults)) {
-    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", known.gpu, dtype_code(known.dtype),
-                        known.d_head, known.d_head_v, flag(known.causal), flag(known.few_queries),
-                        known.configuration);
+    const std::string kv =
+        known.kv == runtime::KvKind()
+            ? ""
+            : fmt::format(", {{{}, {}}}", kv_dtype_code(known.kv.dtype), flag(known.kv.key_scales));
+    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}{}}},\n", known.gpu,
+                        dtype_code(known.dtype), known.d_head, known.d_head_v, flag(known.causal),
+                        flag(known.few_queries), known.configuration, kv);
   }
   return array("Default", "kDefaults", rows);
 }

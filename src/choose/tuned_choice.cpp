@@ -25,12 +25,14 @@ namespace runtime = fatune_attention::detail;
 /// Asks the rules, and keeps the first reason why a configuration is not eligible.
 class Eligibility {
  public:
-  Eligibility(const Problem& problem, const DeviceLimits& device, const ConfigRules& rules)
+  Eligibility(const TunedTable& table, const Problem& problem, const DeviceLimits& device,
+              const ConfigRules& rules)
       : problem_(problem.seq_lens_kv.empty() || is_packed(problem)
                      ? problem
                      : with_unknown_kv_lengths(problem)),
         device_(device),
-        rules_(rules) {}
+        rules_(rules),
+        is_empty_(table.problems.empty()) {}
 
   [[nodiscard]] bool takes(const Config& config) {
     const auto reason = why_not(config);
@@ -47,7 +49,7 @@ class Eligibility {
     return found.has_value();
   }
   [[nodiscard]] std::string refusal() const {
-    return first_reason_.empty() ? "the table is empty" : first_reason_;
+    return first_reason_.empty() ? nothing_asked() : first_reason_;
   }
 
  private:
@@ -56,12 +58,25 @@ class Eligibility {
     return problem_.latent ? "V is columns of K, as that of no tuned problem is"
            : has_query_scales(problem_)
                ? "Q, K and V have 8 bits, as those of no tuned problem have"
-           : has_scales(problem_) ? "K and V have 8 bits, as those of no tuned problem have"
-                                  : rules_.why_not(config, problem_, device_);
+                           : rules_.why_not(config, problem_, device_);
+  }
+
+  /// Rows and defaults answer only for problems of their own kv_kind_of().
+  [[nodiscard]] std::string nothing_asked() const {
+    if (is_empty_) {
+      return "the table is empty";
+    }
+    if (!has_scales(problem_)) {
+      return "no tuned problem has K and V of 16 bits";
+    }
+    const bool of_keys = runtime::kv_kind_of(runtime_problem(problem_)).key_scales;
+    return fmt::format("no tuned problem has K and V in {} with scales of {}",
+                       dtype_name(problem_.kv_dtype), of_keys ? "each key" : "heads or all");
   }
 
   const DeviceLimits& device_;
   const ConfigRules& rules_;
+  const bool is_empty_;
   std::string first_reason_;
 };
 
@@ -286,7 +301,7 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   const fatune_attention::Problem whole = runtime_problem(problem);
   const fatune_attention::Problem asked = runtime::problem_of_rows(whole);
   const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd, whole.has_seq_lens_kv};
-  Eligibility eligibility(problem, device, rules);
+  Eligibility eligibility(table, problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
     return config_at(runtime_table, configuration);
   };
@@ -309,7 +324,7 @@ std::vector<Config> predicted_order(const TunedTable& table, const Problem& prob
                                     const DeviceLimits& device, const ConfigRules& rules) {
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
-  Eligibility eligibility(problem, device, rules);
+  Eligibility eligibility(table, problem, device, rules);
   const auto config = [&](int configuration) -> const Config& {
     return config_at(runtime_table, configuration);
   };

@@ -65,9 +65,8 @@ class RunReader {
     if (row.problem.latent) {
       return skip({}, "its V is columns of K: tuned tables have no such rows");
     }
-    if (has_scales(row.problem)) {
-      return skip({}, fmt::format("its {} have 8 bits: tuned tables have no such rows",
-                                  has_query_scales(row.problem) ? "Q, K and V" : "K and V"));
+    if (has_query_scales(row.problem)) {
+      return skip({}, "its Q, K and V have 8 bits: tuned tables have no such rows");
     }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");

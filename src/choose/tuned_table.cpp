@@ -32,17 +32,21 @@ bool clash(const TunedProblem& a, const TunedProblem& b) {
 }
 
 /// The properties of problems for which defaults are chosen.
-using DefaultKey = std::tuple<GpuModel, DType, std::int64_t, std::int64_t, bool, bool>;
+using DefaultKey = std::tuple<GpuModel, DType, std::int64_t, std::int64_t, bool, bool,
+                              fatune_attention::KvDType, bool>;
 
 DefaultKey default_key(const TunedProblem& row) {
   const Problem& problem = row.problem;
-  return {row.gpu,        problem.dtype,
-          problem.d_head, problem.d_head_v,
-          problem.causal, fatune_attention::detail::has_few_queries(runtime_problem(problem))};
+  const fatune_attention::Problem asked = runtime_problem(problem);
+  const auto kv = fatune_attention::detail::kv_kind_of(asked);
+  return {row.gpu,          problem.dtype,  problem.d_head,
+          problem.d_head_v, problem.causal, fatune_attention::detail::has_few_queries(asked),
+          kv.dtype,         kv.key_scales};
 }
 
 DefaultKey default_key(const DefaultConfig& known) {
-  return {known.gpu, known.dtype, known.d_head, known.d_head_v, known.causal, known.few_queries};
+  return {known.gpu,    known.dtype,       known.d_head,   known.d_head_v,
+          known.causal, known.few_queries, known.kv.dtype, known.kv.key_scales};
 }
 
 using Rows = std::vector<const TunedProblem*>;
@@ -97,6 +101,7 @@ DefaultConfig default_of(const Standing& best, const Rows& rows) {
           .d_head_v = row.problem.d_head_v,
           .causal = row.problem.causal,
           .few_queries = std::get<5>(default_key(row)),
+          .kv = fatune_attention::detail::kv_kind_of(runtime_problem(row.problem)),
           .config = best.time->config,
           .short_form = best.time->short_form,
           .problems = rows.size(),
@@ -233,6 +238,10 @@ fatune_attention::Problem runtime_problem(const Problem& problem) {
   made.has_seq_lens_kv = !problem.seq_lens_kv.empty();
   made.softcap = problem.softcap;
   made.has_sinks = problem.sinks;
+  if (has_scales(problem)) {
+    made.kv_dtype = static_cast<fatune_attention::KvDType>(problem.kv_dtype);
+    made.kv_scales = static_cast<fatune_attention::KvScales>(problem.kv_scales);
+  }
   if (has_pages(problem)) {
     made.page_size = problem.page_size;
     made.pool_pages = pool_pages(problem);
@@ -262,9 +271,9 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
                      static_cast<int>(configs.size())});
   }
   for (const DefaultConfig& known : table.defaults) {
-    defaults_.push_back({gpu_indices.at(known.gpu),
-                         static_cast<fatune_attention::DType>(known.dtype), known.d_head,
-                         known.d_head_v, known.causal, known.few_queries, index_of(known.config)});
+    defaults_.push_back(
+        {gpu_indices.at(known.gpu), static_cast<fatune_attention::DType>(known.dtype), known.d_head,
+         known.d_head_v, known.causal, known.few_queries, index_of(known.config), known.kv});
   }
   std::map<std::string, int> families;
   for (const FittedTime& fitted : table.fits) {

@@ -95,10 +95,11 @@ struct DefaultConfig {
   std::int64_t d_head_v = 0;
   bool causal = false;
   bool few_queries = false;  ///< fatune_attention::detail::has_few_queries()
+  fatune_attention::detail::KvKind kv{};
   Config config;
   std::string short_form;
-  std::size_t problems = 0;     ///< tuned problems of this type, head dimensions, mask and queries
-  std::size_t measured_on = 0;  ///< of these, those on which it has a time
+  std::size_t problems = 0;           ///< tuned problems with all of the above
+  std::size_t measured_on = 0;        ///< of these, those on which it has a time
   double mean_regret_percent = 0.0;   ///< by which it is slower on those: geometric mean
   double worst_regret_percent = 0.0;  ///< the greatest on those
 };
@@ -138,7 +139,8 @@ struct TunedTable {
 
 /// Sorts the rows. Of several rows for the same work on the same GPU, keeps the one with the
 /// fastest winner. Chooses the defaults: for each GPU, type, head dimensions, mask, few queries or
-/// more, and family, the configuration that is measured on the most rows; of several, the one with
+/// more, KvKind, and family, the configuration that is measured on the most rows; of several, the
+/// one with
 /// the least geometric mean of its times over the winners', then the least worst regret, then the
 /// first in configuration order. Fits the times.
 void finish_table(TunedTable& table);

@@ -19,6 +19,12 @@ std::string hash_of(const ExportReport& report, const Config& config) {
   return report.source_hashes.at(config.family);
 }
 
+std::string_view kv_dtype_name(const DefaultConfig& chosen) {
+  return dtype_name(chosen.kv.dtype == fatune_attention::KvDType::of_q
+                        ? chosen.dtype
+                        : static_cast<DType>(chosen.kv.dtype));
+}
+
 const auto left_out_regret = [](const ExportRow& row) { return row.left_out.regret_percent; };
 const auto left_out_tried = [](const ExportRow& row) { return row.left_out.tried_regret_percent; };
 
@@ -322,6 +328,8 @@ Fields<ExportDefault> export_default_fields() {
       {"d_head_v", "d_head_v", [](auto& d) { return d.chosen.d_head_v; }},
       {"causal", "causal", [](auto& d) { return d.chosen.causal; }},
       {"few_queries", "few queries", [](auto& d) { return d.chosen.few_queries; }},
+      {"kv_dtype", "K and V", [](auto& d) { return kv_dtype_name(d.chosen); }},
+      {"key_scales", "key scales", [](auto& d) { return d.chosen.kv.key_scales; }},
       {"config", "config", [](auto& d) { return d.chosen.short_form; }},
       {"family", "family", [](auto& d) { return d.chosen.config.family; }},
       {"source_hash", "source", [](auto& d) { return hash_of(d.report, d.chosen.config); }},

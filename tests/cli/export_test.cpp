@@ -336,5 +336,100 @@ TEST_F(Predict, ChoosesForTheGpuThatIsNamed) {
                {"--gpu: 'H2' is a part of several names", "NVIDIA H200, NVIDIA H200 NVL"});
 }
 
+/// Tables that have the shipped rows of decoding in BF16 at d 128 as if K and V had 8 bits. They
+/// say nothing of real times.
+class PredictEightBits : public Predict {
+ protected:
+  json as_eight_bits(const std::string& kv_dtype, const std::string& kv_scales) {
+    std::ifstream file(FATUNE_SOURCE_DIR "/configs/tuned_decode/nvidia-h200.json");
+    json best = json::parse(file);
+    best["source_hashes"] = json::object();
+    json problems = json::array();
+    for (json& problem : best["problems"]) {
+      json& of = problem["problem"];
+      if (of["d_head"] == 128 && of["dtype"] == "BF16" && of["seq_len"] == 1 && !of["lse"]) {
+        of["kv_dtype"] = kv_dtype;
+        of["kv_scales"] = kv_scales;
+        problems.push_back(problem);
+      }
+    }
+    best["problems"] = problems;
+    return best;
+  }
+
+  json choice(const std::string& kv_dtype, const std::string& kv_scales,
+              ExitCode expected = ExitCode::ok) {
+    return predicted({"--best",      path("best.json"),
+                      "--gpu",       "h200",
+                      "--seq",       "1",
+                      "--seq-kv",    "4096",
+                      "--batch",     "8",
+                      "--heads",     "32",
+                      "--kv-heads",  "8",
+                      "--dhead",     "128",
+                      "--dtype",     "bf16",
+                      "--kv-dtype",  kv_dtype,
+                      "--kv-scales", kv_scales},
+                     expected)[0];
+  }
+};
+
+TEST_F(PredictEightBits, SaysThatNothingWasTunedAmongShippedRows) {
+  const std::vector<std::string> problem{"--gpu",    "h200", "--seq",      "1",
+                                         "--seq-kv", "4096", "--kv-dtype", "e4m3"};
+  EXPECT_EQ(predicted(problem, ExitCode::nothing_ranked)[0]["reason"],
+            "no tuned problem has K and V in E4M3 with scales of heads or all");
+}
+
+TEST_F(PredictEightBits, ChoosesByRowsOfThisType) {
+  best_file("best.json", as_eight_bits("E4M3", "head"));
+  EXPECT_EQ(choice("e4m3", "head")["step"], "exact");
+  EXPECT_EQ(choice("e4m3", "tensor")["step"], "predicted");
+  EXPECT_EQ(choice("e4m3", "token", ExitCode::nothing_ranked)["reason"],
+            "no tuned problem has K and V in E4M3 with scales of each key");
+  EXPECT_EQ(choice("e5m2", "head", ExitCode::nothing_ranked)["reason"],
+            "no tuned problem has K and V in E5M2 with scales of heads or all");
+  EXPECT_EQ(choice("bf16", "tensor", ExitCode::nothing_ranked)["reason"],
+            "no tuned problem has K and V of 16 bits");
+}
+
+TEST_F(PredictEightBits, ChoosesForScalesOfPagesByThoseOfKeys) {
+  best_file("best.json", as_eight_bits("E5M2", "token"));
+  const json in_pages = predicted({"--best",      path("best.json"),
+                                   "--gpu",       "h200",
+                                   "--seq",       "1",
+                                   "--seq-kv",    "4096",
+                                   "--batch",     "8",
+                                   "--heads",     "32",
+                                   "--kv-heads",  "8",
+                                   "--dhead",     "128",
+                                   "--dtype",     "bf16",
+                                   "--kv-dtype",  "e5m2",
+                                   "--kv-scales", "page",
+                                   "--page-size", "64"})[0];
+  EXPECT_EQ(in_pages["step"], "same bucket") << "in pages, no choice is exact";
+}
+
+TEST_F(PredictEightBits, HaveRowsAndDefaultsInATable) {
+  const std::string eight = best_file("eight.json", as_eight_bits("E4M3", "token"));
+  const json table = exported(
+      {"--best", eight, "--best", FATUNE_SOURCE_DIR "/configs/tuned_decode/nvidia-h200.json"});
+  expect_schema(table.dump(), "export");
+  EXPECT_TRUE(table["skipped"].empty());
+  int rows = 0;
+  for (const json& row : table["rows"]) {
+    const bool is_eight = row["problem"]["kv_dtype"] == "E4M3";
+    rows += is_eight ? 1 : 0;
+    EXPECT_TRUE(!is_eight || row["origin"] == 0);
+  }
+  EXPECT_GT(rows, 20);
+  int defaults = 0;
+  for (const json& known : table["defaults"]) {
+    EXPECT_EQ(known["kv_dtype"] == "E4M3", known["key_scales"]);
+    defaults += known["key_scales"] ? 1 : 0;
+  }
+  EXPECT_GT(defaults, 0);
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

@@ -99,6 +99,65 @@ TEST_F(LibraryExport, Decodes) {
   EXPECT_THAT(verified.out, HasSubstr(" 0 wrong"));
 }
 
+/// Where rows have scales of keys, pages may have scales, too.
+TEST_F(LibraryExport, DecodesKAndVOfEightBits) {
+  export_run("(FP16, 64, 8, 64, 2, 1): parts_256",
+             {"--seq", "1", "--seq-kv", "300", "--kv-dtype", "e4m3", "--kv-scales", "token"},
+             {"--page-size", "16"});
+  const ProcessResult verified = verify("library");
+  expect_ok(verified);
+  EXPECT_THAT(verified.out, ContainsRegex("b1 s1 [^\n]* e4m3/token [^\n]* right "));
+  EXPECT_THAT(verified.out, ContainsRegex("b4 s5 [^\n]* e4m3/token [^\n]* padded [^\n]* right "));
+  EXPECT_THAT(verified.out, ContainsRegex("e4m3/token causal lens pages16 lse [^\n]* right "));
+  EXPECT_THAT(verified.out, ContainsRegex("e4m3/page causal lens pages16 lse [^\n]* right "));
+  EXPECT_THAT(verified.out, HasSubstr(" 0 wrong, 0 refused"));
+}
+
+/// Rows with one scale for all serve scales of heads, and nothing else.
+TEST_F(LibraryExport, AnswersForTheTypesOfKAndVThatItsTableHas) {
+  export_run("(BF16, 128, 8, 64, 2, 1): parts_256",
+             {"--seq", "1", "--seq-kv", "100", "--kv-dtype", "e5m2"}, {});
+  write("user/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.18)\nproject(user CXX)\n"
+        "add_subdirectory(../library library)\nadd_executable(user user.cpp)\n"
+        "target_link_libraries(user PRIVATE fatune_attention)\n");
+  write("user/user.cpp", R"(#include <cstdio>
+#include <cstring>
+#include <fatune_attention/attention.hpp>
+using namespace fatune_attention;
+void print(KvDType kv_dtype, KvScales kv_scales) {
+  Problem p{DType::bf16, 2, 2, 1, 1, 100, 128, 128};
+  p.kv_dtype = kv_dtype;
+  p.kv_scales = kv_scales;
+  Device device;
+  std::strcpy(device.name, "NVIDIA H200");
+  device.arch = 90;
+  device.sm_count = 132;
+  device.max_threads_per_block = 1024;
+  device.max_threads_per_sm = 2048;
+  device.registers_per_sm = 65536;
+  device.smem_per_block_optin_bytes = 232448;
+  device.smem_per_sm_bytes = 233472;
+  const Selection s = select(p, device);
+  std::printf("%d %d: %s%s\n", int(kv_dtype), int(kv_scales), s.config, s.reason);
+}
+int main() {
+  print(KvDType::e5m2, KvScales::tensor);
+  print(KvDType::e5m2, KvScales::head);
+  print(KvDType::e5m2, KvScales::token);
+  print(KvDType::e4m3, KvScales::tensor);
+  print(KvDType::of_q, KvScales::tensor);
+}
+)");
+  build(path("user"));
+  EXPECT_EQ(tool({path("user/build/user")}).out,
+            "23 0: (BF16, 128, 8, 64, 2, 1): parts_256\n"
+            "23 1: (BF16, 128, 8, 64, 2, 1): parts_256\n"
+            "23 2: no tuned problem has K and V of this 8-bit type with such scales\n"
+            "24 0: no tuned problem has K and V of this 8-bit type with such scales\n"
+            "0 0: no tuned problem has K and V of 16 bits\n");
+}
+
 TEST_F(LibraryExport, ComputesPackedBatchesAndPages) {
   const std::string config = "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1";
   export_run(config, {"--seq", "96", "--causal"}, {"--packed", "--page-size", "16"});

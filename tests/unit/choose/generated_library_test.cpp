@@ -241,6 +241,7 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
   int packed = 0;
   int paged = 0;
   int packed_in_pages = 0;
+  int of_eight_bits = 0;
   for (int i = 0; i < 10000; ++i) {
     const Problem problem = samples::any_problem(engine);
     const runtime::Facts f = facts(problem, device);
@@ -264,12 +265,14 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
     paged += has_pages(problem) ? 1 : 0;
     packed_in_pages += is_packed(problem) && has_pages(problem) ? 1 : 0;
     with_lengths += problem.seq_lens_kv.empty() || is_packed(problem) ? 0 : 1;
+    of_eight_bits += has_scales(problem) ? 1 : 0;
   }
   EXPECT_GT(launched, 500);
   EXPECT_GT(with_lengths, 20);
   EXPECT_GT(packed, 20);
   EXPECT_GT(paged, 20);
   EXPECT_GT(packed_in_pages, 10);
+  EXPECT_GT(of_eight_bits, 20);
 }
 
 // Heads are columns of flash_decode's tensor maps of pages, which are counted in 32 bits.

@@ -84,5 +84,59 @@ TEST(KernelCases, ServeGroupsOfHeadsThatOtherRowsHave) {
       << "its code is for any group";
 }
 
+/// The cases of a configuration of flash_decode that has a time on one problem alone.
+KernelCases cases_of_row(DType kv_dtype, KvScales kv_scales) {
+  const FamilySet families = samples::library_families();
+  const Config config =
+      parse_config(*families.find("flash_decode"), "(BF16, 128, 32, 64, 3, 1): parts_1024");
+  Problem problem{4, 1, 32, 128, DType::bf16, false};
+  problem.seq_len_kv = 4096;
+  problem.kv_heads = 8;
+  problem.kv_dtype = kv_dtype;
+  problem.kv_scales = kv_scales;
+  TunedTable table;
+  table.gpus.emplace(model_of(samples::h200()), samples::h200());
+  table.problems.push_back(
+      {model_of(samples::h200()), problem, {{config, "one", 10.0, 0.0, 1, "gpu"}}});
+  finish_table(table);
+  return kernel_cases(table, families, {&config}, {.packed = true, .page_sizes = {16}}).front();
+}
+
+/// Whether one of the cases has the machine code for a problem of these.
+bool have_code_for(const KernelCases& cases, DType kv_dtype, KvScales kv_scales,
+                   std::int64_t page_size = 0) {
+  const FamilySet families = samples::library_families();
+  const Config config =
+      parse_config(*families.find("flash_decode"), "(BF16, 128, 32, 64, 3, 1): parts_1024");
+  Problem problem{2, 1, 16, 128, DType::bf16, false};
+  problem.seq_len_kv = 2048;
+  problem.kv_heads = 4;
+  problem.kv_dtype = kv_dtype;
+  problem.kv_scales = kv_scales;
+  problem.page_size = page_size;
+  return cases.contains(kernel_key(families.of(config), config, problem, samples::h200()));
+}
+
+TEST(KernelCases, AreOfTheTypesOfKAndVThatRowsHave) {
+  const KernelCases cases = cases_of_row(DType::e4m3, KvScales::head);
+  for (const std::int64_t page_size : {0, 16}) {
+    EXPECT_TRUE(have_code_for(cases, DType::e4m3, KvScales::head, page_size));
+    EXPECT_TRUE(have_code_for(cases, DType::e4m3, KvScales::tensor, page_size));
+    EXPECT_FALSE(have_code_for(cases, DType::e4m3, KvScales::token, page_size));
+    EXPECT_FALSE(have_code_for(cases, DType::e5m2, KvScales::head, page_size));
+    EXPECT_FALSE(have_code_for(cases, DType::bf16, KvScales::tensor, page_size));
+  }
+  const KernelCases plain = cases_of_row(DType::bf16, KvScales::tensor);
+  EXPECT_TRUE(have_code_for(plain, DType::bf16, KvScales::tensor));
+  EXPECT_FALSE(have_code_for(plain, DType::e4m3, KvScales::tensor));
+}
+
+TEST(KernelCases, OfScalesOfKeysHaveThoseOfPages) {
+  const KernelCases cases = cases_of_row(DType::e5m2, KvScales::token);
+  EXPECT_TRUE(have_code_for(cases, DType::e5m2, KvScales::token));
+  EXPECT_TRUE(have_code_for(cases, DType::e5m2, KvScales::page, 16));
+  EXPECT_FALSE(have_code_for(cases, DType::e5m2, KvScales::head, 16));
+}
+
 }  // namespace
 }  // namespace fatune

@@ -62,6 +62,23 @@ TunedProblem row_of(const Family& family, const Config& config, const Problem& p
   return {model_of(h200()), problem, {{config, short_form(family, config), 10.0, 0.0, 1, "gpu"}}};
 }
 
+Problem with_kv(Problem problem, DType kv_dtype, KvScales kv_scales) {
+  problem.kv_dtype = kv_dtype;
+  problem.kv_scales = kv_scales;
+  return problem;
+}
+
+/// Adds rows of the problem with K and V of 8 bits, as far as the family takes it.
+void add_eight_bit_rows(const Family& family, const Config& config, const Problem& problem,
+                        TunedTable& table) {
+  for (const Problem& eight : {with_kv(problem, DType::e4m3, KvScales::head),
+                               with_kv(problem, DType::e5m2, KvScales::token)}) {
+    if (!check_valid(family, config, &eight)) {
+      table.problems.push_back(row_of(family, config, eight));
+    }
+  }
+}
+
 Artifact fake_artifact(const CompileRequest& request) {
   Artifact artifact;
   artifact.lowered_name = "kernel \"" + request.entry_point + '"';
@@ -94,7 +111,9 @@ TunedTable library_table(const FamilySet& families) {
   std::int64_t seq_len = 512;
   for (const Family& family : families.all()) {
     for (const Config& config : some_configs(family)) {
-      table.problems.push_back(row_of(family, config, problem_of(family, config, seq_len)));
+      const Problem problem = problem_of(family, config, seq_len);
+      add_eight_bit_rows(family, config, problem, table);
+      table.problems.push_back(row_of(family, config, problem));
       if (family.estimate.model) {
         table.problems.push_back(table.problems.back());
         table.problems.back().problem.causal = true;
@@ -152,6 +171,11 @@ Problem any_problem(std::mt19937& engine) {
     problem.page_size = kFeatures.page_sizes.at(static_cast<std::size_t>(below(2)));
     problem.seq_len_kv = pages_of_sequence(problem) * problem.page_size;
     problem = problem.seq_lens_kv.empty() ? problem : with_unknown_kv_lengths(problem);
+  }
+  if (below(4) == 0) {
+    const std::int64_t scales = below(has_pages(problem) ? 4 : 3);
+    problem =
+        with_kv(problem, below(2) == 0 ? DType::e4m3 : DType::e5m2, static_cast<KvScales>(scales));
   }
   if (form == 1 || form == 2) {
     problem.layout = Layout::bshd;

@@ -126,6 +126,46 @@ TEST(TunedChoice, IsRefusedByAnEmptyTable) {
   EXPECT_EQ(choose(TunedTable(), problem(512)).refusal, "the table is empty");
 }
 
+/// 32 heads that decode, in groups of 4.
+Problem decoding(DType kv_dtype, KvScales kv_scales = KvScales::tensor) {
+  Problem one{8, 1, 32, 64, DType::fp16, false};
+  one.seq_len_kv = 4096;
+  one.kv_heads = 8;
+  one.kv_dtype = kv_dtype;
+  one.kv_scales = kv_scales;
+  return one;
+}
+
+TEST(TunedChoice, IsMadeByRowsWithTheSameTypeOfKAndV) {
+  const TunedTable table = samples::table({row(decoding(DType::fp16), {{1, 10.0}}),
+                                           row(decoding(DType::e4m3), {{2, 6.0}}),
+                                           row(decoding(DType::e5m2), {{3, 5.0}})});
+  EXPECT_EQ(choose(table, decoding(DType::fp16)).short_form, "c1");
+  EXPECT_EQ(choose(table, decoding(DType::e4m3)).step, ChoiceStep::exact);
+  EXPECT_EQ(choose(table, decoding(DType::e4m3)).short_form, "c2");
+  EXPECT_EQ(choose(table, decoding(DType::e4m3, KvScales::head)).step, ChoiceStep::same_bucket);
+  EXPECT_EQ(choose(table, decoding(DType::e4m3, KvScales::head)).short_form, "c2");
+  EXPECT_EQ(choose(table, decoding(DType::e5m2)).short_form, "c3");
+  Problem far = decoding(DType::e4m3);
+  far.seq_len_kv = 65536;
+  EXPECT_EQ(choose(table, far).short_form, "c2");
+  far.d_head = far.d_head_v = 128;
+  EXPECT_EQ(choose(table, far).step, ChoiceStep::fallback);
+  EXPECT_EQ(choose(table, far).short_form, "c2");
+}
+
+TEST(TunedChoice, IsRefusedWithoutRowsWithTheTypeOfKAndV) {
+  const TunedTable sixteen = samples::table({row(decoding(DType::fp16), {{1, 10.0}})});
+  const TunedChoice refused = choose(sixteen, decoding(DType::e4m3));
+  EXPECT_EQ(refused.step, ChoiceStep::refused);
+  EXPECT_EQ(refused.refusal, "no tuned problem has K and V in E4M3 with scales of heads or all");
+  const TunedTable eight = samples::table({row(decoding(DType::e4m3), {{1, 10.0}})});
+  EXPECT_EQ(choose(eight, decoding(DType::e4m3, KvScales::token)).refusal,
+            "no tuned problem has K and V in E4M3 with scales of each key");
+  EXPECT_EQ(choose(eight, decoding(DType::fp16)).refusal,
+            "no tuned problem has K and V of 16 bits");
+}
+
 class Random {
  public:
   template <typename Item>
@@ -450,6 +490,9 @@ TEST(Buckets, AreOfOneKindOnly) {
   EXPECT_FALSE(same_kind(plain, other));
   other = plain;
   other.dtype = other.kv_dtype = DType::bf16;
+  EXPECT_FALSE(same_kind(plain, other));
+  other = plain;
+  other.kv_dtype = DType::e4m3;
   EXPECT_FALSE(same_kind(plain, other));
   other = plain;
   other.d_head_v = 128;

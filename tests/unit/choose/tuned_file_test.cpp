@@ -157,6 +157,18 @@ TEST(TunedFile, SkipsWhatWasMeasuredWithOtherSources) {
   EXPECT_EQ(table.skipped.at(0).reason, "it was measured with other sources of flash_sm90");
 }
 
+TEST(TunedFile, KeepsProblemsWhoseKAndVHaveEightBits) {
+  RunReport run = sample_run();
+  run.problems[0].problem.kv_dtype = DType::e4m3;
+  run.problems[0].problem.kv_scales = KvScales::head;
+  run.problems.push_back(sample_run().problems[0]);
+  const TunedTable table = table_of({run});
+  EXPECT_EQ(table.problems.size(), 2U) << "of both types";
+  EXPECT_TRUE(table.skipped.empty());
+  ASSERT_EQ(table.defaults.size(), 2U);
+  EXPECT_FALSE(table.defaults[0].kv == table.defaults[1].kv);
+}
+
 TEST(TunedFile, SkipsEstimates) {
   RunReport run = sample_run();
   run.problems[0].ranking[0].outcome = Estimated{40.0, {}};
