@@ -23,7 +23,25 @@ void check_like_query(const TorchTensor& tensor, const TorchTensor& q, const cha
   STD_TORCH_CHECK(tensor.dim() == kDimensions, name, " must have 4 dimensions, not ", tensor.dim());
   STD_TORCH_CHECK(tensor.is_cuda() && tensor.get_device_index() == q.get_device_index(), name,
                   " and query must be on one CUDA device");
-  STD_TORCH_CHECK(dtype_of(tensor) == dtype_of(q), name, " and query must have the same dtype");
+}
+
+/// The type of keys and values with scales.
+KvDType kv_dtype_of(const TorchTensor& k) {
+  const std::int32_t dtype = dtype_of(k);
+  return dtype == aoti_torch_dtype_float8_e4m3fn() ? KvDType::e4m3
+         : dtype == aoti_torch_dtype_float8_e5m2() ? KvDType::e5m2
+                                                   : KvDType::of_q;
+}
+
+void check_types(const Call& call) {
+  const bool has_scales = kv_dtype_of(call.k) != KvDType::of_q;
+  STD_TORCH_CHECK(has_scales || dtype_of(call.k) == dtype_of(call.q),
+                  "key and query must have the same dtype, or key one of 8 bits");
+  STD_TORCH_CHECK(dtype_of(call.v) == dtype_of(call.k), "value and ", has_scales ? "key" : "query",
+                  " must have the same dtype");
+  STD_TORCH_CHECK(
+      call.k_descale.has_value() == has_scales && call.v_descale.has_value() == has_scales,
+      "k_descale and v_descale must be given for key and value of 8 bits, and only then");
 }
 
 void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v,
@@ -38,8 +56,9 @@ void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor&
 }
 
 /// Checks an array that is not an operand: its extents, its element type, and where it is.
-void check_array(const TorchTensor& array, std::initializer_list<std::int64_t> extents,
-                 std::int32_t dtype, const TorchTensor& q, const char* name) {
+template <typename List = std::initializer_list<std::int64_t>>
+void check_array(const TorchTensor& array, const List& extents, std::int32_t dtype,
+                 const TorchTensor& q, const char* name) {
   const auto sizes = array.sizes();
   STD_TORCH_CHECK(std::equal(sizes.begin(), sizes.end(), extents.begin(), extents.end()), name,
                   " has another shape than the other operands require");
@@ -48,6 +67,31 @@ void check_array(const TorchTensor& array, std::initializer_list<std::int64_t> e
   STD_TORCH_CHECK(array.is_cuda() && array.get_device_index() == q.get_device_index(), name,
                   " and query must be on one CUDA device");
   STD_TORCH_CHECK(array.is_contiguous(), name, " must be contiguous");
+}
+
+/// By the dimensions of the scales of keys.
+KvScales kv_scales_of(const Call& call) {
+  if (!call.k_descale || call.k_descale->numel() == 1) {
+    return KvScales::tensor;
+  }
+  const std::int64_t dimensions = call.k_descale->dim();
+  return dimensions == 1 ? KvScales::head : dimensions == 2 ? KvScales::page : KvScales::token;
+}
+
+void check_scales(const TorchTensor& scales, const Call& call, const char* name) {
+  const std::int64_t outer = call.k.size(0), heads = call.k.size(1), rows = call.k.size(2);
+  const std::int32_t dtype = aoti_torch_dtype_float32();
+  switch (kv_scales_of(call)) {
+    case KvScales::tensor:
+      STD_TORCH_CHECK(scales.numel() == 1, "k_descale and v_descale must have the same shape");
+      return check_array(scales, scales.sizes(), dtype, call.q, name);
+    case KvScales::head:
+      return check_array(scales, {heads}, dtype, call.q, name);
+    case KvScales::token:
+      return check_array(scales, {outer, rows, heads}, dtype, call.q, name);
+    case KvScales::page:
+      return check_array(scales, {outer, heads}, dtype, call.q, name);
+  }
 }
 
 std::int64_t sequences_of(const Call& call) {
@@ -112,8 +156,13 @@ void check_operands(const Call& call) {
   check_like_query(call.q, call.q, "query");
   check_like_query(call.k, call.q, "key");
   check_like_query(call.v, call.q, "value");
+  check_types(call);
   check_shapes(call.q, call.k, call.v, call.page_table.has_value());
   check_packed(call);
+  if (call.k_descale) {
+    check_scales(*call.k_descale, call, "k_descale");
+    check_scales(*call.v_descale, call, "v_descale");
+  }
   const std::int64_t batch = sequences_of(call);
   if (call.seq_lens_kv) {
     check_array(*call.seq_lens_kv, {batch}, aoti_torch_dtype_int32(), call.q, "seq_lens_kv");
@@ -158,6 +207,8 @@ Problem problem_of(const Call& call) {
   problem.has_seq_lens_kv = call.seq_lens_kv.has_value();
   problem.softcap = static_cast<float>(call.softcap);
   problem.has_sinks = call.sinks.has_value();
+  problem.kv_dtype = kv_dtype_of(call.k);
+  problem.kv_scales = kv_scales_of(call);
   if (call.page_table) {
     problem.page_size = call.k.size(2);
     problem.pool_pages = call.k.size(0);
@@ -216,6 +267,8 @@ Tensors tensors_of(const Call& call, const TorchTensor& o, const TorchTensor* ls
   tensors.page_table = data_of<std::int32_t>(call.page_table);
   tensors.cu_seqlens_q = data_of<std::int32_t>(call.cu_seqlens_q);
   tensors.cu_seqlens_kv = data_of<std::int32_t>(call.cu_seqlens_kv);
+  tensors.k_scales = data_of<float>(call.k_descale);
+  tensors.v_scales = data_of<float>(call.v_descale);
   return tensors;
 }
 

@@ -36,7 +36,11 @@ struct Call {
   const std::optional<TorchTensor>& cu_seqlens_kv;
   std::int64_t max_seqlen_q;   ///< of a packed call: the most queries of a sequence
   std::int64_t max_seqlen_kv;  ///< of a packed call: the most keys of a sequence
-  std::int64_t candidates;     ///< as attention_forward() has them
+  /// Scales of k and v of 8 bits, of float32: (1), (heads), (batch, rows, heads) of k or, of pools,
+  /// (pages, heads). Both or neither.
+  const std::optional<TorchTensor>& k_descale;
+  const std::optional<TorchTensor>& v_descale;
+  std::int64_t candidates;  ///< as attention_forward() has them
 
   bool is_packed() const { return cu_seqlens_q.has_value(); }
 };

@@ -65,7 +65,7 @@ std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const Tor
 
 /// Calls an operator that Python implements: PyTorch's own attention. It leaves its results at the
 /// start of the stack, which has room for kFallbackArguments.
-constexpr std::size_t kFallbackArguments = 16;
+constexpr std::size_t kFallbackArguments = 18;
 void call_fallback(const char* name, const Call& call, const Fallback& why, StableIValue* stack) {
   stack[0] = from(call.q);
   stack[1] = from(call.k);
@@ -81,8 +81,10 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
   stack[11] = from(call.cu_seqlens_kv);
   stack[12] = from(call.max_seqlen_q);
   stack[13] = from(call.max_seqlen_kv);
-  stack[14] = from(why.reason);
-  stack[15] = from(why.kind);
+  stack[14] = from(call.k_descale);
+  stack[15] = from(call.v_descale);
+  stack[16] = from(why.reason);
+  stack[17] = from(why.kind);
   STD_TORCH_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION) == TORCH_SUCCESS,
                   "PyTorch's own attention failed; its message is on standard error");
 }
@@ -96,7 +98,8 @@ TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                     const std::optional<TorchTensor>& page_table,
                     const std::optional<TorchTensor>& cu_seqlens_q,
                     const std::optional<TorchTensor>& cu_seqlens_kv, std::int64_t max_seqlen_q,
-                    std::int64_t max_seqlen_kv, std::int64_t candidates) {
+                    std::int64_t max_seqlen_kv, const std::optional<TorchTensor>& k_descale,
+                    const std::optional<TorchTensor>& v_descale, std::int64_t candidates) {
   const Call call{q,
                   k,
                   v,
@@ -113,6 +116,8 @@ TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                   cu_seqlens_kv,
                   max_seqlen_q,
                   max_seqlen_kv,
+                  k_descale,
+                  v_descale,
                   candidates};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
@@ -132,7 +137,9 @@ std::tuple<TorchTensor, TorchTensor> forward_lse(
     const std::optional<TorchTensor>& seq_lens_kv, double softcap,
     const std::optional<TorchTensor>& sinks, const std::optional<TorchTensor>& page_table,
     const std::optional<TorchTensor>& cu_seqlens_q, const std::optional<TorchTensor>& cu_seqlens_kv,
-    std::int64_t max_seqlen_q, std::int64_t max_seqlen_kv, std::int64_t candidates) {
+    std::int64_t max_seqlen_q, std::int64_t max_seqlen_kv,
+    const std::optional<TorchTensor>& k_descale, const std::optional<TorchTensor>& v_descale,
+    std::int64_t candidates) {
   const Call call{q,
                   k,
                   v,
@@ -149,6 +156,8 @@ std::tuple<TorchTensor, TorchTensor> forward_lse(
                   cu_seqlens_kv,
                   max_seqlen_q,
                   max_seqlen_kv,
+                  k_descale,
+                  v_descale,
                   candidates};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
@@ -185,7 +194,9 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                     const std::optional<TorchTensor>& page_table,
                     const std::optional<TorchTensor>& cu_seqlens_q,
                     const std::optional<TorchTensor>& cu_seqlens_kv, std::int64_t max_seqlen_q,
-                    std::int64_t max_seqlen_kv, std::int64_t candidates, bool lse) {
+                    std::int64_t max_seqlen_kv, const std::optional<TorchTensor>& k_descale,
+                    const std::optional<TorchTensor>& v_descale, std::int64_t candidates,
+                    bool lse) {
   const Call call{q,
                   k,
                   v,
@@ -202,6 +213,8 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
                   cu_seqlens_kv,
                   max_seqlen_q,
                   max_seqlen_kv,
+                  k_descale,
+                  v_descale,
                   candidates};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
@@ -223,7 +236,8 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
 #define FATUNE_FURTHER                                                          \
   ", Tensor? seq_lens_kv=None, float softcap=0.0, Tensor? sinks=None"           \
   ", Tensor? page_table=None, Tensor? cu_seqlens_q=None, Tensor? cu_seqlens_kv" \
-  "=None, int max_seqlen_q=0, int max_seqlen_kv=0"
+  "=None, int max_seqlen_q=0, int max_seqlen_kv=0"                              \
+  ", Tensor? k_descale=None, Tensor? v_descale=None"
 #define FATUNE_ARGUMENTS \
   FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_FURTHER ", *, int candidates=1"
 #define FATUNE_FALLBACK FATUNE_OPERANDS FATUNE_FURTHER ", str reason=\"\", str kind=\"\""

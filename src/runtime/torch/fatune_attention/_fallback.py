@@ -4,6 +4,8 @@ import warnings
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from ._descale import of_rows
+
 _reasons = set()
 
 
@@ -138,10 +140,27 @@ def packed_from_pages(page_table, starts, *pools):
     return [torch.cat(of_pool, 2) for of_pool in zip(*parts)]
 
 
-def _without_pages(k, v, page_table, cu_seqlens_kv):
+def _without_pages(page_table, cu_seqlens_kv, *pools):
     if page_table is None:
-        return k, v
-    return from_pages(page_table, k, v) if cu_seqlens_kv is None else packed_from_pages(page_table, cu_seqlens_kv, k, v)
+        return pools
+    return from_pages(page_table, *pools) if cu_seqlens_kv is None else \
+        packed_from_pages(page_table, cu_seqlens_kv, *pools)
+
+
+def _plain(dtype, k, v, page_table, cu_seqlens_kv, k_descale, v_descale):
+    """Returns K and V in this type, without pages and scales. Only pages of the sequences are converted."""
+    if k_descale is None:
+        return _without_pages(page_table, cu_seqlens_kv, k, v)
+    pools = (k.view(torch.uint8), of_rows(k_descale, k), v.view(torch.uint8), of_rows(v_descale, v))
+    keys, k_scales, values, v_scales = _without_pages(page_table, cu_seqlens_kv, *pools)
+    return ((keys.view(k.dtype).float() * k_scales).to(dtype), (values.view(v.dtype).float() * v_scales).to(dtype))
+
+
+def plain_operands(q, k, v, causal=False, window=0, scale=None, allow_untuned=False, seq_lens_kv=None, softcap=0.0,
+                   sinks=None, page_table=None, cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0,
+                   k_descale=None, v_descale=None):
+    """Returns q, k and v of an operator's call, in the type of q and without pages."""
+    return q, *_plain(q.dtype, k, v, page_table, cu_seqlens_kv, k_descale, v_descale)
 
 
 def _sequences(starts):
@@ -169,10 +188,11 @@ def _without_keys_too(q, k, v, *options):
 
 
 def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, page_table=None,
-              cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0, reason="", kind=""):
+              cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0, k_descale=None, v_descale=None,
+              reason="", kind=""):
     """Computes the operator `forward`."""
     warn_once(reason, kind)
-    k, v = _without_pages(k, v, page_table, cu_seqlens_kv)
+    k, v = _plain(q.dtype, k, v, page_table, cu_seqlens_kv, k_descale, v_descale)
     options = (causal, window, scale, seq_lens_kv, softcap, sinks)
     with torch.autocast(q.device.type, enabled=False):
         if cu_seqlens_q is None:
@@ -184,12 +204,12 @@ def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, sof
 
 
 def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None,
-                  page_table=None, cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0, reason="",
-                  kind=""):
+                  page_table=None, cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=0, max_seqlen_kv=0,
+                  k_descale=None, v_descale=None, reason="", kind=""):
     """Computes the operator `forward_lse`."""
     o = attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks, page_table, cu_seqlens_q, cu_seqlens_kv,
-                  max_seqlen_q, max_seqlen_kv, reason, kind)
-    k, v = _without_pages(k, v, page_table, cu_seqlens_kv)
+                  max_seqlen_q, max_seqlen_kv, k_descale, v_descale, reason, kind)
+    k, v = _plain(q.dtype, k, v, page_table, cu_seqlens_kv, k_descale, v_descale)
 
     def of(q, k, _v):
         return _lse(q, k, causal, window, scale, seq_lens_kv, softcap, sinks)

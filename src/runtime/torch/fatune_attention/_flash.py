@@ -2,7 +2,8 @@
 import torch
 
 from . import _operators
-from ._fallback import masked_attention, visible_keys, warn_once, without_rest
+from ._descale import as_scales
+from ._fallback import masked_attention, plain_operands, visible_keys, warn_once, without_rest
 from ._operators import forward, forward_lse
 from ._record import kernel_mask, recorded
 from ._sdpa import tensors_refusal
@@ -14,7 +15,8 @@ def as_sinks(learnable_sink):
 
 
 def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
-                  alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None):
+                  alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None, k_descale=None,
+                  v_descale=None):
     """Returns why the operators are not called, or None, and their arguments. The parameters are flash_attn_func's."""
     mask = kernel_mask(causal, window_size)
     operands = (q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
@@ -25,7 +27,8 @@ def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wind
     else:
         reason = tensors_refusal(*operands, dropout_p, True)
     return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, None, softcap,
-                    as_sinks(learnable_sink))
+                    as_sinks(learnable_sink), None, None, None, 0, 0,
+                    *as_scales(*operands[1:], k_descale, v_descale))
 
 
 def _alibi(slopes, rows, keys):
@@ -48,7 +51,8 @@ def by_pytorch(q, k, v, dropout_p, scale, causal, window_size, alibi_slopes=None
 
 @recorded
 def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
-                    alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None):
+                    alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None, k_descale=None,
+                    v_descale=None):
     """flash_attn.flash_attn_func. Tensors are (batch, rows, heads, d), and so is the result.
 
     The last query is aligned with the last key. The kernels compute the forward pass. PyTorch's own attention is used,
@@ -58,9 +62,13 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
     needs no conversion. With `return_attn_probs` the result is (o, log-sum-exps, None). `return_attn_probs`, a softcap
     and sinks raise NotImplementedError where no operator computes them. `deterministic` is about the backward pass and
     changes nothing.
+
+    k and v may be float8_e4m3fn or float8_e5m2. What they hold is then multiplied by `k_descale` and `v_descale`, float32
+    on the GPU, which must be given: one for all (1), one for each head (kv_heads), or one for each head of a key (batch,
+    keys, kv_heads). (batch, kv_heads), as FlashAttention-3 has it, may be an expanded one of the first two.
     """
     reason, call = operator_call(q, k, v, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes,
-                                 learnable_sink=learnable_sink)
+                                 learnable_sink=learnable_sink, k_descale=k_descale, v_descale=v_descale)
     if reason is not None and (return_attn_probs or softcap != 0.0 or learnable_sink is not None):
         raise NotImplementedError(f"flash_attn_func: {reason}")
     if return_attn_probs:
@@ -68,6 +76,6 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
         return o.transpose(1, 2), lse, None
     if reason is None:
         return forward(*call).transpose(1, 2)
-    o = by_pytorch(*call[:3], dropout_p, softmax_scale, causal, window_size, alibi_slopes)
+    o = by_pytorch(*plain_operands(*call), dropout_p, softmax_scale, causal, window_size, alibi_slopes)
     warn_once(reason)
     return o.transpose(1, 2).contiguous()

@@ -39,9 +39,11 @@ SECONDS_OF_A_FILE = 60  # after which it is written again, so that a killed proc
 MOST_ROWS = 1 << 24  # of a sequence, and of a packed batch: fatune's limit
 UNKNOWN = "with arguments that the recorder does not know"
 DTYPES = {torch.float16: "FP16", torch.bfloat16: "BF16"}
+KV_DTYPES = {torch.float8_e4m3fn: "E4M3", torch.float8_e5m2: "E5M2"}  # with scales
 # The members of a kind of calls, in their order. Calls of a kind differ in their lengths alone.
 KIND = ("dtype", "batch", "heads", "kv_heads", "d_head", "d_head_v", "causal", "window", "lse", "softcap", "sinks",
-        "page_size", "is_packed")
+        "page_size", "is_packed", "kv_dtype", "kv_scales")
+IS_PACKED = KIND.index("is_packed")
 
 
 class _NotRecorded(Exception):
@@ -60,13 +62,27 @@ def kernel_mask(causal, window_size):
     return (False, left + 1) if left == right else None
 
 
+def _kind_of_scales(k, kv_heads, page_size, descale):
+    """Returns the names of the type of K and V of 8 bits, and of what shares a scale; None: they have no scales."""
+    if k.dtype not in KV_DTYPES or descale is None:
+        return None, None
+    shape = tuple(size for size, stride in zip(descale.shape, descale.stride()) if stride and size > 1)
+    if shape == ():
+        scales = "tensor"
+    elif shape == (kv_heads,) and descale.shape[-1] == kv_heads:
+        scales = "head"
+    else:
+        scales = "page" if page_size and descale.dim() == 2 else "token"
+    return KV_DTYPES[k.dtype], scales
+
+
 class _Call:
     """A call's kind, its queries and keys, and the tensors of int32 that say more about lengths: those of cached keys, to
     which `appended` are added, or where the sequences of a packed batch begin."""
     __slots__ = ("kind", "queries", "keys", "tensors", "appended", "device")
 
     def __init__(self, q, k, v, batch, heads, kv_heads, queries, keys, mask, dtype=None, dropout=0.0, alibi=None,
-                 lse=False, softcap=0.0, sinks=None, page_size=0, is_packed=False, tensors=(), appended=0):
+                 lse=False, softcap=0.0, sinks=None, page_size=0, is_packed=False, tensors=(), appended=0, descale=None):
         if (q.requires_grad or k.requires_grad or v.requires_grad) and torch.is_grad_enabled():
             raise _NotRecorded("with gradients")
         if dropout:
@@ -77,13 +93,14 @@ class _Call:
             raise _NotRecorded("with a window_size whose sides differ")
         causal, window = mask
         self.kind = (dtype or q.dtype, batch, heads, kv_heads, q.shape[-1], v.shape[-1], causal and queries > 1,
-                     min(window, MOST_ROWS), lse, softcap, sinks is not None, page_size, is_packed)
+                     min(window, MOST_ROWS), lse, softcap, sinks is not None, page_size, is_packed,
+                     *_kind_of_scales(k, kv_heads, page_size, descale))
         self.queries, self.keys, self.tensors, self.appended = queries, keys, tensors, appended
         self.device = q.device if q.is_cuda else None
 
     def check(self):
         """Raises _NotRecorded unless there is such a problem."""
-        dtype, batch, heads, kv_heads, d_head, d_head_v, *_, page_size, _ = self.kind
+        dtype, batch, heads, kv_heads, d_head, d_head_v, *_, page_size, _, _, _ = self.kind
         if dtype not in DTYPES:
             raise _NotRecorded(f"of {dtype}")
         if page_size > 256 or page_size & (page_size - 1):
@@ -115,29 +132,31 @@ def _of_sdpa(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, 
 
 
 def _of_flash_attn(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
-                   alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None):
+                   alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None, k_descale=None,
+                   v_descale=None):
     return _Call(q, k, v, batch=q.shape[0], heads=q.shape[2], kv_heads=k.shape[2], queries=q.shape[1], keys=k.shape[1],
                  mask=kernel_mask(causal, window_size), dropout=dropout_p, alibi=alibi_slopes, lse=return_attn_probs,
-                 softcap=softcap, sinks=learnable_sink)
+                 softcap=softcap, sinks=learnable_sink, descale=k_descale)
 
 
 def _of_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0,
                softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False,
-               return_attn_probs=False, block_table=None, learnable_sink=None, seqused_k=None):
+               return_attn_probs=False, block_table=None, learnable_sink=None, seqused_k=None, k_descale=None,
+               v_descale=None):
     page_size = 0 if block_table is None else k.shape[1]
     batch = cu_seqlens_q.shape[0] - 1
     one_query = block_table is not None and max_seqlen_q == 1 and q.shape[0] == batch  # decoding
     keys = block_table.shape[1] * page_size if one_query else max_seqlen_k
     return _Call(q, k, v, batch=batch, heads=q.shape[1], kv_heads=k.shape[-2], queries=int(max_seqlen_q), keys=int(keys),
                  mask=kernel_mask(causal, window_size), dropout=dropout_p, alibi=alibi_slopes, lse=return_attn_probs,
-                 softcap=softcap, sinks=learnable_sink, page_size=page_size, is_packed=not one_query,
+                 softcap=softcap, sinks=learnable_sink, page_size=page_size, is_packed=not one_query, descale=k_descale,
                  tensors=(cu_seqlens_q, cu_seqlens_k if seqused_k is None else seqused_k))
 
 
 def _of_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin=None, cache_seqlens=None,
                 cache_batch_idx=None, cache_leftpad=None, block_table=None, softmax_scale=None, causal=False,
                 window_size=(-1, -1), softcap=0.0, rotary_interleaved=True, alibi_slopes=None, num_splits=0,
-                return_softmax_lse=False, learnable_sink=None):
+                return_softmax_lse=False, learnable_sink=None, k_descale=None, v_descale=None):
     if cache_leftpad is not None:
         raise _NotRecorded("with cache_leftpad")
     page_size = 0 if block_table is None else k_cache.shape[1]
@@ -148,7 +167,7 @@ def _of_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin
         keys = cache_seqlens + appended
     return _Call(q, k_cache, v_cache, batch=q.shape[0], heads=q.shape[2], kv_heads=k_cache.shape[2], queries=q.shape[1],
                  keys=keys, mask=kernel_mask(causal, window_size), alibi=alibi_slopes, lse=return_softmax_lse,
-                 softcap=softcap, sinks=learnable_sink, page_size=page_size,
+                 softcap=softcap, sinks=learnable_sink, page_size=page_size, descale=k_descale,
                  tensors=(cache_seqlens,) if is_tensor else (), appended=appended)
 
 
@@ -181,7 +200,7 @@ def _texts(call, values):
     queries, keys = lengths[0], lengths[-1]
     if min(queries + keys) < 0:
         return None
-    if not call.kind[-1]:
+    if not call.kind[IS_PACKED]:
         return "", _text(sorted((min(one, call.keys) for one in keys), reverse=True))
     if not 0 < sum(queries) <= MOST_ROWS or not 0 < sum(keys) <= MOST_ROWS:
         return None
@@ -208,6 +227,8 @@ def _members(kind, queries, keys, texts):
     details = {"seq_len_kv": (keys, queries), "kv_heads": (of["kv_heads"], of["heads"]),
                "d_head_v": (of["d_head_v"], of["d_head"]), "seq_lens": (lens, ""), "seq_lens_kv": (lens_kv, "")}
     details.update((name, (of[name], 0)) for name in ("window", "lse", "softcap", "sinks", "page_size"))
+    details["kv_dtype"] = (of["kv_dtype"], None)
+    details["kv_scales"] = (of["kv_scales"], "tensor" if of["kv_scales"] else None)
     return line | {name: value for name, (value, usual) in details.items() if value != usual}
 
 
@@ -326,7 +347,7 @@ class _Recorder:
         key = (call.kind, call.queries if call.queries <= FEW_QUERIES else 0, bool(call.tensors))
         kind = self.kinds.get(key) or _Kind()
         lengths, problems = (call.queries, call.keys), kind.exact
-        if call.kind[-1]:
+        if call.kind[IS_PACKED]:
             lengths = tuple(map(rounded, lengths))  # samples say more
         if lengths not in problems and len(problems) >= MOST_EXACT:
             lengths, problems = tuple(map(rounded, lengths)), kind.rounded

@@ -2,7 +2,8 @@
 import torch
 
 from . import _kvcache, _operators
-from ._fallback import packed, packed_from_pages, warn_once
+from ._descale import as_scales
+from ._fallback import packed, plain_operands, warn_once
 from ._flash import as_sinks, by_pytorch, kernel_mask
 from ._kvcache import check_array, flash_attn_with_kvcache
 from ._operators import forward, forward_lse
@@ -41,9 +42,16 @@ def _as_one_batch(tensor):
     return tensor.transpose(0, 1).unsqueeze(0)
 
 
+def _of_one_batch(descale, keys):
+    """Returns the scales of packed keys (rows, kv_heads, d) as those of one batch, if they are (rows, kv_heads)."""
+    is_of_keys = descale is not None and descale.shape == keys.shape[:2] and keys.size(0) > 1 and descale.stride(0) > 0
+    return descale[None] if is_of_keys else descale
+
+
 def _prepare(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0,
              softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False,
-             return_attn_probs=False, block_table=None, learnable_sink=None, seqused_k=None):
+             return_attn_probs=False, block_table=None, learnable_sink=None, seqused_k=None, k_descale=None,
+             v_descale=None):
     """Returns the arguments of flash_attn_with_kvcache if it computes the call, or None; else why the operators are not
     called, or None, and their arguments. The parameters are those of flash_attn_varlen_func."""
     if max_seqlen_q is None or max_seqlen_k is None:
@@ -55,12 +63,14 @@ def _prepare(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_se
         lengths = cu_seqlens_k.diff() if seqused_k is None else seqused_k
         return dict(q=q.unsqueeze(1), k_cache=k, v_cache=v, cache_seqlens=lengths, block_table=block_table,
                     softmax_scale=softmax_scale, causal=causal, window_size=window_size, softcap=softcap,
-                    learnable_sink=learnable_sink), None, ()
+                    learnable_sink=learnable_sink, k_descale=k_descale, v_descale=v_descale), None, ()
     if seqused_k is not None:
         cu_seqlens_k = torch.nn.functional.pad(seqused_k.cumsum(0, dtype=torch.int32), (1, 0))
     mask = kernel_mask(causal, window_size)
     keys = (k.transpose(1, 2), v.transpose(1, 2)) if has_pages else map(_as_one_batch, (k, v))
     operands = (_as_one_batch(q), *keys)
+    scales = as_scales(*operands[1:], *(one if has_pages else _of_one_batch(one, k) for one in (k_descale, v_descale)),
+                       has_pages)
     if alibi_slopes is not None:
         reason = "alibi_slopes are given"
     elif mask is None:
@@ -69,7 +79,7 @@ def _prepare(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_se
         reason = tensors_refusal(*operands, dropout_p, True, has_pages)
     return None, reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, None, softcap,
                           as_sinks(learnable_sink), block_table.contiguous() if has_pages else None,
-                          cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(), max_seqlen_q, max_seqlen_k)
+                          cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(), max_seqlen_q, max_seqlen_k, *scales)
 
 
 def operator_call(*arguments, **options):
@@ -81,18 +91,14 @@ def operator_call(*arguments, **options):
 
 def _by_pytorch(call, *options):
     """Computes each sequence of an operator's call by itself."""
-    q, k, v = call[:3]
-    block_table, cu_seqlens_q, cu_seqlens_k = call[10:13]
-    if block_table is not None:
-        k, v = packed_from_pages(block_table, cu_seqlens_k, k, v)
-    return packed(lambda *one: by_pytorch(*one, *options), q, k, v, cu_seqlens_q, cu_seqlens_k)
+    return packed(lambda *one: by_pytorch(*one, *options), *plain_operands(*call), *call[11:13])
 
 
 @recorded
 def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0,
                            softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None,
                            deterministic=False, return_attn_probs=False, block_table=None, learnable_sink=None,
-                           seqused_k=None):
+                           seqused_k=None, k_descale=None, v_descale=None):
     """flash_attn.flash_attn_varlen_func. q is (queries of all sequences, heads, d), and so is the result; k and v are
     (keys of all sequences, kv_heads, d).
 
@@ -105,12 +111,16 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k=None, max_seqlen_
     sequence has one query. `seqused_k` (sequences), int32 on the GPU, then says how many keys each sequence has, and
     `cu_seqlens_k` is None; or `cu_seqlens_k` has the sums of these numbers.
 
+    k and v may have 8 bits, with `k_descale` and `v_descale` as in flash_attn_func; those of keys are (keys of all
+    sequences, kv_heads), and those of pools as in flash_attn_with_kvcache.
+
     PyTorch's own attention is used as in flash_attn_func; it computes one sequence after the other, and reads the
     lengths on the host. With `return_attn_probs` the result is (o, log-sum-exps (heads, queries of all sequences), None).
     """
     decoding, reason, call = _prepare(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p,
                                       softmax_scale, causal, window_size, softcap, alibi_slopes, block_table=block_table,
-                                      learnable_sink=learnable_sink, seqused_k=seqused_k)
+                                      learnable_sink=learnable_sink, seqused_k=seqused_k, k_descale=k_descale,
+                                      v_descale=v_descale)
     if decoding is not None:
         result = flash_attn_with_kvcache(**decoding, return_softmax_lse=return_attn_probs)
         return (result[0].squeeze(1), result[1].squeeze(2).T, None) if return_attn_probs else result.squeeze(1)

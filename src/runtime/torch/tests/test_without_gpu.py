@@ -251,6 +251,17 @@ class Recording(TestCase):
                    self.line(5, causal=True, kv_heads=2, seq_lens="5,5"),
                    self.line(1, seq_len_kv=5, kv_heads=2, seq_lens_kv="5,3"))
 
+    def test_scales_of_keys_and_values(self):
+        q, k, v = (one.transpose(1, 2) for one in tensors(heads=(4, 2), dtype=torch.bfloat16))
+        k, v = k.to(torch.float8_e5m2), v.to(torch.float8_e5m2)
+        shapes = {"tensor": (1,), "head": (2,), "token": (2, 5, 2)}
+        with fatune_attention.record(self.file):
+            for shape in shapes.values():
+                flash_attn_func(q, k, v, k_descale=torch.ones(shape), v_descale=torch.ones(shape))
+            flash_attn_func(q, k, v, k_descale=torch.ones(1).expand(2, 2), v_descale=torch.ones(1).expand(2, 2))
+        self.check(self.line(5, 2, kv_heads=2, kv_dtype="E5M2"),
+                   *(self.line(5, kv_heads=2, kv_dtype="E5M2", kv_scales=one) for one in ("head", "token")))
+
     def test_only_the_packages_functions_count(self):
         operands = tensors(dtype=torch.bfloat16)
         with fatune_attention.record(self.file):
@@ -541,6 +552,107 @@ class Varlen(TestCase):
         for wrong in (starts_q.long(), starts_q[:1], starts_q[:, None]):
             with self.assertRaisesRegex(ValueError, "cu_seqlens_q"):
                 flash_attn_varlen_func(q, k, v, wrong, starts_k, *most)
+
+
+EIGHT_BITS = (torch.float8_e4m3fn, torch.float8_e5m2)
+
+
+def eight_bit_call(dtype, descale_shape, heads=(4, 2), rows=(3, 9), batch=4):
+    """q, k, v (batch, rows, heads, d) and scales, k and v of 8 bits; then k and v as they are meant."""
+    q, k, v = (one.transpose(1, 2) for one in tensors(heads, rows, heads_inside=True, batch=batch))
+    k, v = k.to(dtype), v.to(dtype)
+    scales = [torch.rand(descale_shape) + 0.5 for _ in range(2)]
+    meant = [one.float() * (scale[..., None] if scale.dim() == 3 else scale.reshape(-1, 1) if scale.dim() else scale)
+             for one, scale in zip((k, v), scales)]
+    return q, k, v, *scales, *meant
+
+
+class EightBits(TestCase):
+    """K and V of 8 bits, with scales."""
+    SHAPES = ((), (1,), (2,), (4, 9, 2))
+
+    def test_all_scales(self):
+        for dtype in EIGHT_BITS:
+            for shape in self.SHAPES:
+                q, k, v, k_descale, v_descale, *meant = eight_bit_call(dtype, shape)
+                scales = dict(k_descale=k_descale, v_descale=v_descale)
+                for causal in (False, True):
+                    expected = flash_attn_func(q, *meant, causal=causal)
+                    self.assert_close(flash_attn_func(q, k, v, causal=causal, **scales), expected)
+                    self.assert_close(flash_attn_with_kvcache(q, k, v, causal=causal, **scales), expected)
+
+    def test_expanded_scales_are_one_for_all(self):
+        q, k, v, k_descale, v_descale, *meant = eight_bit_call(EIGHT_BITS[0], (1,))
+        scales = {"k_descale": k_descale.expand(4, 2), "v_descale": v_descale.expand(4, 2)}  # as vLLM has them
+        self.assert_close(flash_attn_with_kvcache(q, k, v, **scales), flash_attn_func(q, *meant))
+        q, k, v, k_descale, v_descale, *meant = eight_bit_call(EIGHT_BITS[0], (2,))
+        scales = {"k_descale": k_descale.expand(4, 2), "v_descale": v_descale.expand(4, 2)}
+        self.assert_close(flash_attn_func(q, k, v, **scales), flash_attn_func(q, *meant))
+
+    def test_lengths_and_pages(self):
+        lengths = torch.tensor(LENGTHS, dtype=torch.int32)
+        for shape in self.SHAPES:
+            q, k, v, k_descale, v_descale, *meant = eight_bit_call(EIGHT_BITS[0], shape)
+            scales = dict(k_descale=k_descale, v_descale=v_descale)
+            expected = flash_attn_with_kvcache(q, *meant, cache_seqlens=lengths, causal=True)
+            self.assert_close(flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths, causal=True, **scales), expected)
+            self.assert_close(flash_attn_with_kvcache(q, k, v, cache_seqlens=4, **scales),
+                              flash_attn_with_kvcache(q, *meant, cache_seqlens=4))
+            table, *pools = paged(k.float(), v.float())
+            pools = [pool.to(k.dtype) for pool in pools]
+            if len(shape) == 3:
+                scales = {name: paged(k.float(), scale[..., None])[2][..., 0] for name, scale in scales.items()}
+            o = flash_attn_with_kvcache(q, *pools, cache_seqlens=lengths, block_table=table, causal=True, **scales)
+            self.assert_close(o, expected)
+
+    def test_scales_of_pages(self):
+        q, k, v, *_ = eight_bit_call(EIGHT_BITS[1], (1,))
+        table, *pools = paged(k.float(), v.float())
+        scales = [torch.rand(pools[0].size(0), 2) + 0.5 for _ in range(2)]
+        meant = [pool * scale[:, None, :, None] for pool, scale in zip(pools, scales)]
+        pools = [pool.to(k.dtype) for pool in pools]
+        lengths = torch.tensor(LENGTHS, dtype=torch.int32)
+        options = dict(cache_seqlens=lengths, block_table=table)
+        self.assert_close(flash_attn_with_kvcache(q, *pools, k_descale=scales[0], v_descale=scales[1], **options),
+                          flash_attn_with_kvcache(q, *meant, **options))
+        call = (q.transpose(1, 2), *(pool.transpose(1, 2) for pool in pools))
+        options = dict(seq_lens_kv=lengths, page_table=table, k_descale=scales[0], v_descale=scales[1])
+        o, lse = OPERATORS.forward_lse(*call, **options)
+        meant = (call[0], *(pool.transpose(1, 2) for pool in meant))
+        expected, expected_lse = OPERATORS.forward_lse(*meant, seq_lens_kv=lengths, page_table=table)
+        self.assert_close(o, expected)
+        self.assert_close(lse, expected_lse)
+        for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):  # float8 has no allclose
+            torch.library.opcheck(operator, call, options, test_utils="test_faketensor")
+
+    def test_packed(self):
+        q, k, v, *rest = packed_call()
+        k, v = k.to(EIGHT_BITS[0]), v.to(EIGHT_BITS[0])
+        for shape in ((1,), (2,), k.shape[:2]):
+            scales = [torch.rand(shape) + 0.5 for _ in range(2)]
+            meant = [one.float() * scale[..., None] for one, scale in zip((k, v), scales)]
+            self.assert_close(flash_attn_varlen_func(q, k, v, *rest, k_descale=scales[0], v_descale=scales[1]),
+                              flash_attn_varlen_func(q, *meant, *rest))
+
+    def test_wrong_scales_are_refused(self):
+        q, k, v, k_descale, v_descale, *meant = eight_bit_call(EIGHT_BITS[0], (2,))
+        both = dict(k_descale=k_descale, v_descale=v_descale)
+        for operands, options, text in (((k, v), {}, "need values of that type, k_descale and v_descale"),
+                                        ((k, v), {"k_descale": k_descale}, "need values of that type"),
+                                        ((k, v.to(EIGHT_BITS[1])), both, "need values of that type"),
+                                        (meant, both, "of float8, not of torch.float32"),
+                                        ((k, v), {**both, "v_descale": v_descale[:1]}, "the same shape"),
+                                        ((k, v), {**both, "k_descale": torch.ones(4, 2)}, r"k_descale must be \(1\)"),
+                                        ((k, v), {**both, "k_descale": torch.ones(3)}, "k_descale must be")):
+            for function in (flash_attn_func, flash_attn_with_kvcache):
+                with self.assertRaisesRegex(ValueError, text):
+                    function(q, *operands, **options)
+
+    def test_compiled_code_has_no_break(self):
+        q, k, v, k_descale, v_descale, *meant = eight_bit_call(EIGHT_BITS[0], (4, 9, 2))
+        torch.compiler.reset()
+        compiled = torch.compile(flash_attn_func, backend="eager", fullgraph=True)
+        self.assert_close(compiled(q, k, v, k_descale=k_descale, v_descale=v_descale), flash_attn_func(q, *meant))
 
 
 CALLS = [dict(heads=heads, rows=rows, heads_inside=inside) for heads in ((4, 4), (4, 2), (3, 1))
