@@ -16,6 +16,7 @@ import types
 __version__ = "0.0-fake"
 version = types.SimpleNamespace(cuda="13.0")
 float16, bfloat16, float32 = "float16", "bfloat16", "float32"
+float8_e4m3fn, float8_e5m2 = "float8_e4m3fn", "float8_e5m2"
 int32, int8, uint8 = "int32", "int8", "uint8"
 
 _driver = ctypes.CDLL(os.environ["FATUNE_LIBCUDA"])
