@@ -53,18 +53,23 @@ class Eligibility {
   }
 
  private:
+  static constexpr const char* kOfEightBits =
+      "Q, K and V have 8 bits, as those of no tuned problem have";
+
   const Problem problem_;
   [[nodiscard]] std::optional<std::string> why_not(const Config& config) const {
-    return problem_.latent ? "V is columns of K, as that of no tuned problem is"
-           : has_query_scales(problem_)
-               ? "Q, K and V have 8 bits, as those of no tuned problem have"
-                           : rules_.why_not(config, problem_, device_);
+    return problem_.latent              ? "V is columns of K, as that of no tuned problem is"
+           : has_query_scales(problem_) ? kOfEightBits
+                                        : rules_.why_not(config, problem_, device_);
   }
 
   /// Rows and defaults answer only for problems of their own kv_kind_of().
   [[nodiscard]] std::string nothing_asked() const {
     if (is_empty_) {
       return "the table is empty";
+    }
+    if (has_query_scales(problem_)) {
+      return kOfEightBits;
     }
     if (!has_scales(problem_)) {
       return "no tuned problem has K and V of 16 bits";
