@@ -18,8 +18,12 @@ std::string mismatch_text(const ErrorStats& stats) {
 // The comparisons are negated so that NaN fails.
 std::optional<std::string> find_error(const std::string& where, const ErrorStats& stats) {
   if (!(stats.max_abs_error <= stats.limit && stats.max_abs_difference <= stats.limit)) {
-    return fmt::format("{}greatest error {:.3g} (against the 16-bit reference {:.3g}), {}", where,
-                       stats.max_abs_error, stats.max_abs_difference, mismatch_text(stats));
+    const std::string from_rounded =
+        stats.max_abs_difference > 0.0
+            ? fmt::format(" (against the 16-bit reference {:.3g})", stats.max_abs_difference)
+            : "";
+    return fmt::format("{}greatest error {:.3g}{}, {}", where, stats.max_abs_error, from_rounded,
+                       mismatch_text(stats));
   }
   return std::nullopt;
 }

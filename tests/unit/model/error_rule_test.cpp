@@ -163,6 +163,35 @@ TEST(CompareOutputs, WhatIsBeyondTheLimitOrNotFiniteIsAFault) {
   EXPECT_TRUE(find_fault(nan));
 }
 
+Problem of_eight_bits() {
+  return changed({1, 1, 1, 2}, [](Problem& p) { p.dtype = DType::e4m3; });
+}
+
+// A difference from the rounded reference of three times its error, on its other side.
+TEST(CompareOutputs, OfEightBitsAreComparedWithTheExactReferenceAlone) {
+  const std::vector<double> exact{1.0, 1.0};
+  const std::vector<double> rounded{1.0, 1.0625};
+  const auto output = [](double value) {
+    return std::vector<std::uint16_t>{round_to_element(1.0, DType::bf16),
+                                      round_to_element(value, DType::bf16)};
+  };
+  const ErrorStats within =
+      compare_outputs("within", of_eight_bits(), output(0.875), exact, rounded);
+  EXPECT_EQ(within.max_abs_difference, 0.0);
+  EXPECT_EQ(within.limit, 0.125);
+  EXPECT_FALSE(find_fault(within));
+  EXPECT_EQ(compare_rows(within, of_eight_bits(), output(0.875), exact, rounded).beyond_limit,
+            (std::vector<std::int32_t>{0}));
+  EXPECT_TRUE(find_fault(compare_outputs("beyond", of_eight_bits(), output(0.87), exact, rounded)));
+}
+
+TEST(RowValueLimit, OfEightBitsAllowsForSumsOfFewBits) {
+  const Problem problem = of_eight_bits();
+  const double greatest_score = double{problem.softmax_scale} * 100.0;
+  EXPECT_NEAR(row_value_limit(problem, 100.0) - row_value_limit({1, 1, 1, 2}, 100.0),
+              greatest_score * 4 / 8192, 1e-9);
+}
+
 TEST(CompareRows, CountsEachRowByHeadThenPosition) {
   const Problem problem{1, 2, 2, 2, DType::fp16, false};
   const std::vector<double> zeros(8, 0.0);
