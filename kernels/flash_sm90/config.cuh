@@ -175,7 +175,7 @@ struct Shape {
   static_assert(kFirstKeys % kDepth == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(kEightBits == (kConfig.dtype == 24), "FATUNE_EIGHT_BITS");
   static_assert(!kEightBits || (kCluster == 1 && kRowHeads == 1 && !kDumps && kHeadDimV % 32 == 0),
-                "what transposed_values.cuh and eight_bits.cuh take");
+                "what transposed_values.cuh and eight_bit_consumer.cuh take");
   static_assert(!kEightBits || !kSplitTail || !kWritesLse, "a part of a tile has one sum of a row");
   static_assert(!kSkipMax || (kOverlap && kLazyRescale), "the first step takes its maxima");
   static_assert(!kSpareSlot || (kOverlap && kPersistent && kQuerySlots == 1 && kGroups > 1),

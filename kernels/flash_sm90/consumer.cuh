@@ -14,7 +14,7 @@
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
 #include "flash_sm90/debug_dump.cuh"
-#include "flash_sm90/eight_bits.cuh"
+#include "flash_sm90/eight_bit_consumer.cuh"
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"

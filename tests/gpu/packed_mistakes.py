@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plants mistakes in what flash_sm90 does for packed batches, lengths of keys and pages, and flash_sm80 for packed
-batches, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
+"""Plants mistakes in what flash_sm90 does for packed batches, lengths of keys, pages and elements of 8 bits, and
+flash_sm80 for packed batches, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
 find those that make numbers wrong in every run.
 
 Each mistake is a substitution. Where the kernel has changed, the script says which text it no longer finds.
@@ -36,6 +36,12 @@ LARGE = {"--seq": "70", "--seq-kv": "200", "--batch": "2", "--heads": "2", "--kv
 # Lengths of keys: one ends within a step, one is of no key, one fills the room.
 LENGTHS = {"--seq": "70", "--seq-kv-lens": "140,20,0,160", "--heads": "2", "--kv-heads": "1"}
 FULL = {**LENGTHS, "--seq-kv-lens": "160,160"}
+# Q, K and V of 8 bits, with scales of heads, and with one for all.
+EIGHT_BITS = {"--dtype": "e4m3", "--kv-scales": "head", "--seq": "70", "--seq-kv": "150", "--heads": "4", "--kv-heads": "2",
+              "--batch": "1"}
+ONE_SCALE = {**EIGHT_BITS, "--kv-scales": "tensor"}
+OF_8_BITS = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+slots_2+cluster_1+persistent+dynamic"
+WITHOUT_MAXIMA = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+skip_max"
 # More tiles than blocks.
 ONE_EACH = {"--seq": "1", "--seq-kv": "40", "--batch": "40", "--heads": "4", "--page-size": "16", "--schedules": "1"}
 
@@ -58,6 +64,10 @@ class Mistake:
 
 def of_sm80(*values, **more):
     return Mistake(*values, config=OF_SM80, family=SM80, **more)
+
+
+def eight(name, file, old, new, kind="wrong_result", says="", shape=None, config=OF_8_BITS, **more):
+    return Mistake(name, file, old, new, kind, says, shape={**EIGHT_BITS, **(shape or {})}, config=config, **more)
 
 
 MISTAKES = [
@@ -132,6 +142,28 @@ MISTAKES = [
             "mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());\n    const", "race", shape=LENGTHS),
     Mistake("every lane loads", "flash_forward.cu", "} else if (thread == 0) {\n      produce_tiles<S>(work, smem, 0",
             "} else {\n      produce_tiles<S>(work, smem, 0", "race", shape=LENGTHS),
+    eight("scale of Q of another head", "eight_bit_consumer.cuh", "work.q_scales + tile.head * work.scale_stride", "work.q_scales",
+          right_on=ONE_SCALE),
+    eight("scale of K of another head", "eight_bit_consumer.cuh", "work.k_scales + kv_head", "work.k_scales", right_on=ONE_SCALE),
+    eight("scale of V of another head", "eight_bit_consumer.cuh", "work.v_scales + kv_head", "work.v_scales", right_on=ONE_SCALE),
+    eight("scale of K for V", "eight_bit_consumer.cuh", "work.v_scales + kv_head", "work.k_scales + kv_head"),
+    eight("scale of V left out", "eight_bit_consumer.cuh", "output *= scales.value;", ""),
+    eight("odd columns of V are even ones", "transposed_values.cuh", "0x7531", "0x6420"),
+    eight("keys of V in another order than P's", "transposed_values.cuh", "0x6420", "0x6240"),
+    eight("keys of P in another order than V's", "eight_bit_consumer.cuh", "s[2 * h + 4], s[2 * h + 5]", "s[2 * h + 5], s[2 * h + 4]"),
+    eight("columns of O exchanged", "eight_bit_consumer.cuh", "sums[0], sums[4]", "sums[4], sums[0]"),
+    eight("P beyond its range", "../common/eight_bits.cuh", "kGreatestLog2 = 8.0f", "kGreatestLog2 = 12.0f"),
+    eight("P beyond its range where no maxima are taken", "eight_bit_consumer.cuh", "(greatest & 0x80808080u) != 0", "false",
+          config=WITHOUT_MAXIMA),
+    eight("sums of P left behind by the first step", "eight_bit_consumer.cuh", "of_row[h] += o[S::kOutputs + 2 * h];",
+          "of_row[h] = o[S::kOutputs + 2 * h];"),
+    eight("log-sum-exps of rounded probabilities", "consumer.cuh", "        sums_.change_places(unrounded);\n", "", says="lse",
+          shape={"--lse": None}),
+    eight("keys behind a sequence's end not cleared", "transposed_values.cuh", "blocks[j].clear(left, lane);", "", says="NaN",
+          shape={"--seq-kv-lens": "140,20,0,150", "--batch": "4"}),
+    eight("transposed by one warp of three", "flash_forward.cu", "? S::kHandsOnWarps : 1", "? 1 : 1", "race"),
+    eight("transposed tile overwritten", "transposed_values.cuh", "mbarrier_wait(Plan::empty(full), parity ^ 1);", "", "race"),
+    eight("no proxy fence after transposing", "transposed_values.cuh", "    fence_async_proxy();\n", "", "missing_proxy_fence"),
     of_sm80("queries of the first sequence", "flash_forward.cu", "(sequence.first_query) * kRowStride",
             "(0) * kRowStride", "race", "writes O", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
     of_sm80("keys of the first sequence", "flash_forward.cu", "(sequence.first_key) * kKvRowStride",

@@ -1,7 +1,7 @@
 // What a consumer does with elements of 8 bits: their scales, P as the left operand of products,
 // and O, whose columns are in the order of transposed_values.cuh.
-#ifndef FATUNE_KERNELS_FLASH_SM90_EIGHT_BITS_CUH
-#define FATUNE_KERNELS_FLASH_SM90_EIGHT_BITS_CUH
+#ifndef FATUNE_KERNELS_FLASH_SM90_EIGHT_BIT_CONSUMER_CUH
+#define FATUNE_KERNELS_FLASH_SM90_EIGHT_BIT_CONSUMER_CUH
 
 #include "common/eight_bits.cuh"
 #include "common/online_softmax.cuh"

@@ -1,0 +1,99 @@
+// Tests flash_sm90 with Q, K and V of 8 bits on the CPU. Each problem has a part of the
+// configurations (exhaustive.hpp).
+#include <array>
+#include <string>
+
+#include "cli/emulated_family.hpp"
+#include "exhaustive.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+class EmulateEightBitHopper : public EmulatedFamily,
+                              public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulateEightBitHopper() : EmulatedFamily("flash_sm90") {}
+
+  /// The configurations for a head dimension.
+  std::vector<std::string> of_head_dim(const std::string& d_head) {
+    std::vector<std::string> configs;
+    for (const std::string& config : kept("eight_bit_ci")) {
+      if (config.find("E4M3, " + d_head + ",") != std::string::npos) {
+        configs.push_back(config);
+      }
+    }
+    return configs;
+  }
+};
+
+struct EightBitProblem {
+  const char* d_head;
+  const char* options;
+};
+
+// Both kinds of scales; groups, masks, lengths, pages and layouts; rows and keys that fill tiles
+// and that do not.
+constexpr std::array kProblems{
+    EightBitProblem{"64", "--seq 128 --heads 2 --batch 2"},
+    EightBitProblem{"64",
+                    "--seq 100 --seq-kv 230 --heads 4 --kv-heads 2 --kv-scales head --causal"},
+    EightBitProblem{"64", "--seq 90 --heads 3 --kv-scales head --causal --lse --sinks"},
+    EightBitProblem{"64", "--seq 130 --seq-kv-lens 5,300,0 --heads 2 --softcap 20 --layout bhsd"},
+    EightBitProblem{"64", "--seq 200 --heads 1 --batch 1 --window 50 --lse"},
+    EightBitProblem{"128", "--seq 150 --heads 2 --batch 1 --layout bhsd"},
+    EightBitProblem{"128",
+                    "--seq 70 --seq-kv 400 --heads 4 --kv-heads 2 --kv-scales head --causal"},
+    EightBitProblem{"128", "--seq-lens 5,130,64 --heads 2 --kv-heads 1 --kv-scales head --causal"},
+    EightBitProblem{"128", "--seq 130 --seq-kv 300 --heads 2 --batch 2 --page-size 16"},
+    EightBitProblem{"128", "--seq 40 --heads 4 --batch 1 --lse --causal"},
+    EightBitProblem{"256", "--seq 100 --seq-kv 200 --heads 2 --batch 1 --kv-scales head"},
+    EightBitProblem{"256", "--seq 130 --heads 1 --batch 1 --causal --lse"}};
+
+TEST_P(EmulateEightBitHopper, EveryConfigurationForTestsIsRight) {
+  const EightBitProblem& problem = kProblems.at(GetParam());
+  std::vector<std::string> configs;
+  for (const std::string& config : of_head_dim(problem.d_head)) {
+    const std::string options = problem.options;
+    const bool is_split = config.find("+split") != std::string::npos;
+    const bool needs_whole_tiles = options.find("-lens") != std::string::npos ||
+                                   options.find("--page-size") != std::string::npos ||
+                                   options.find("--lse") != std::string::npos;
+    if (!is_split || !needs_whole_tiles) {
+      configs.push_back(config);
+    }
+  }
+  expect_right(configs, words(std::string("--dtype e4m3 --schedules 1 --dhead ") + problem.d_head +
+                              " " + problem.options));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitHopper,
+                         testing::Range(std::size_t{0}, kProblems.size()), [](const auto& test) {
+                           const EightBitProblem& problem = kProblems.at(test.param);
+                           return "d" + name_of(std::string(problem.d_head) + problem.options);
+                         });
+
+using EightBitHopper = ProgramTest;
+using testing::HasSubstr;
+
+TEST_F(EightBitHopper, WhatItCannotBuildIsLeftOutByARule) {
+  const auto emulated = [&](const char* config, const char* problem) {
+    const ProcessResult result =
+        fatune(with({"emulate", "--config", config},
+                    std::string("--seq 64 --dtype e4m3 --heads 4 ") + problem));
+    EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+    return result.out;
+  };
+  EXPECT_THAT(emulated("(ws, E4M3, 128, 128, 80, 2, 8, 2): overlap+slots_1+cluster_1", ""),
+              HasSubstr("eight-bit-steps: products of 8-bit elements sum 32 keys at a time"));
+  EXPECT_THAT(emulated("(ws, E4M3, 80, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1", "--dhead 80"),
+              HasSubstr("eight-bit-rows: products of 8-bit elements sum 32 of them at a time"));
+  EXPECT_THAT(
+      emulated("(ws, E4M3, 128, 128, 64, 2, 8, 2): overlap+slots_1+cluster_2+persistent", ""),
+      HasSubstr("eight-bit-tiles-alone: a block transposes V of 8 bits for itself"));
+  EXPECT_THAT(emulated("(ws, E4M3, 128, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1+pack_gqa",
+                       "--kv-heads 2"),
+              HasSubstr("eight-bit-heads-apart: heads have scales of their own"));
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
