@@ -149,6 +149,15 @@ TEST(DeclaredStruct, WorkHasItsMembersWhereTheKernelReadsThem) {
   }
 }
 
+TEST(DeclaredStruct, WorkOfEightBitsHasTheScales) {
+  const DeclaredFamily flash("flash_sm90");
+  const Config config = parse_config(
+      flash.family, "(ws, E4M3, 128, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_1");
+  const std::string asserts = work_asserts(flash, config, flash.problem_of(config));
+  EXPECT_THAT(asserts, HasSubstr("offsetof(Work, scale_stride)"));
+  EXPECT_EQ(flash.log_of(config, kWorkHeader + asserts), "");
+}
+
 TEST(DeclaredStruct, TwoMembersThatChangePlacesAreNoticed) {
   DeclaredFamily flash("flash_sm90");
   const Config config = parse_config(flash.family, kSplitConfig);
@@ -277,14 +286,16 @@ std::string box_asserts(const TensorMapPiece& map) {
   const bool of_keys = map.tensor == "k" || map.tensor == "v";
   const char* const columns =
       map.tensor == "q" || map.tensor == "k" ? "S::kHeadDim" : "S::kHeadDimV";
+  const std::string row = std::string(columns) + (map.tensor == "o" ? ", false" : "");
   const std::string copied =
-      of_keys ? fmt::format("ClusterShare<S, {}>", columns) : fmt::format("Panels<{}>", columns);
+      of_keys ? fmt::format("ClusterShare<S, {}>", columns) : fmt::format("Panels<{}>", row);
   return fmt::format(
       "static_assert({0}::kPerCopy == {1}, \"panels of a copy of {2}\");\n"
       "static_assert({3} == {4}, \"rows of a copy of {2}\");\n"
-      "static_assert((Panels<{5}>::kInMap ? 64 : {5}) == {6}, \"columns of the map of {2}\");\n",
+      "static_assert((Panels<{5}>::kInMap ? Panels<{5}>::kWidth : {7}) == {6}, "
+      "\"columns of the map of {2}\");\n",
       copied, map.box.at(2), map.tensor, of_keys ? copied + "::kRows" : "S::kGroupRows",
-      map.box.at(1), columns, map.sizes.at(0));
+      map.box.at(1), row, map.sizes.at(0), columns);
 }
 
 /// Asserts the facts of one configuration, in a namespace of its own.
@@ -298,8 +309,9 @@ std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::
       "static_assert(S::kQuerySlots * S::kGroups + S::kSpareSlot == {}, \"stages of sQ\");\n"
       "static_assert(S::kStages == {}, \"stages of sK\");\n"
       "static_assert(P::kBarriers == {}, \"the end of sV\");\n"
-      "static_assert((P::tile(S::kTileSlots) - P::kBarriers + 15) / 16 * 16 == {}, "
-      "\"barrier_bytes\");\n"
+      "static_assert(((kEightBits ? P::full_t(S::kStages) : P::tile(S::kTileSlots)) - P::kBarriers "
+      "+ "
+      "15) / 16 * 16 == {}, \"barrier_bytes\");\n"
       "static_assert(S::kThreads == {}, \"threads\");\n"
       "static_assert(S::kConsumerRegisters == {}, \"consumer_registers\");\n"
       "static_assert(S::kHeadDimV == {}, \"head_dim_v\");\n"
@@ -314,18 +326,21 @@ std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::
     boxes += box_asserts(launch.arguments.list.at(i).tensor_maps.at(0));
   }
   return fmt::format(
-      "namespace n{} {{\nusing S = Shape<{}>;\nusing P = SmemPlan<S>;\n{}{}{}{}{}}}\n", index,
+      "namespace n{} {{\nusing S = Shape<{}>;\nusing P = SmemPlan<S>;\n{}{}{}{}{}{}}}\n", index,
       template_argument(of.family, config),
       tensor_asserts(tensors.at(0),
                      "P::query(S::kSpareSlot ? {0} : {0} / S::kGroups, {0} % S::kGroups)",
                      "P::kPanelBytesQ"),
       tensor_asserts(tensors.at(1), "P::key({})", "P::kPanelBytesKv"),
-      tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"), boxes, facts);
+      tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"),
+      tensor_asserts(tensors.at(3), "P::transposed(0) + {} * P::kPanelBytesT", "0"), boxes, facts);
 }
 
-/// A sample of the valid configurations, on problems with K and V of this type; none: that of Q.
+/// A sample of the valid configurations, with a Q of 16 bits or of 8, on problems with K and V of
+/// this type; none: that of Q.
 std::vector<Config> shared_configs(const DeclaredFamily& of,
-                                   std::optional<DType> kv_dtype = std::nullopt) {
+                                   std::optional<DType> kv_dtype = std::nullopt,
+                                   bool of_8_bits = false) {
   constexpr std::size_t kCount = 200;
   std::vector<Config> configs;
   std::mt19937 random(1);
@@ -336,7 +351,8 @@ std::vector<Config> shared_configs(const DeclaredFamily& of,
     }
     Problem problem = of.problem_of(config);
     problem.kv_dtype = kv_dtype.value_or(problem.dtype);
-    if (!check_valid(of.family, config, &problem, &of.limits)) {
+    if (has_eight_bits(problem.dtype) == of_8_bits &&
+        !check_valid(of.family, config, &problem, &of.limits)) {
       configs.push_back(config);
     }
   }
@@ -345,12 +361,14 @@ std::vector<Config> shared_configs(const DeclaredFamily& of,
 
 TEST(DeclaredSharedMemory, IsTheKernels) {
   const DeclaredFamily flash("flash_sm90");
-  const std::vector<Config> configs = shared_configs(flash);
-  std::string code = "#include \"flash_sm90/producer.cuh\"\n";
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    code += shared_asserts(flash, configs[i], i);
+  for (const bool of_8_bits : {false, true}) {
+    const std::vector<Config> configs = shared_configs(flash, std::nullopt, of_8_bits);
+    std::string code = "#include \"flash_sm90/producer.cuh\"\n";
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      code += shared_asserts(flash, configs[i], i);
+    }
+    EXPECT_EQ(flash.log_of(configs.front(), code).substr(0, 2000), "");
   }
-  EXPECT_EQ(flash.log_of(configs.front(), code), "");
 }
 
 /// Asserts the facts of one configuration of flash_decode, in a namespace of its own.
@@ -427,14 +445,14 @@ TEST(DeclaredSharedMemory, OfDecodingOnOlderDevicesIsTheKernels) {
   EXPECT_EQ(decode.log_of(configs.front(), code), "");
 }
 
-// The kernel's code takes panels of 64 columns and the 128-byte swizzle for granted.
+// The kernel's code takes lines of 128 bytes and the 128-byte swizzle for granted.
 TEST(DeclaredSharedMemory, IsWhatTensorMapsWrite) {
   const DeclaredFamily flash("flash_sm90");
   const Config config = parse_config(flash.family, kSplitConfig);
   for (const SharedTensor& tensor :
        shared_tensors({flash.family, config, kDeclaredProblem, flash.limits})) {
     EXPECT_EQ(tensor.swizzle_bytes, 128) << tensor.name;
-    EXPECT_EQ(tensor.panel_columns, 64) << tensor.name;
+    EXPECT_EQ(tensor.panel_columns * tensor.element_bytes, 128) << tensor.name;
   }
   const LaunchGeometry launch = flash.launch(config, kDeclaredProblem);
   for (std::size_t i = 0; i < 4; ++i) {
