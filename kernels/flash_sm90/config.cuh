@@ -93,7 +93,7 @@ constexpr bool kDumps = false;
 
 template <HopperForwardConfig kConfig>
 struct Shape {
-  static constexpr bool kIsBf16 = kConfig.dtype >= 15;  // what is not FP16, and not of 8 bits
+  static constexpr bool kIsBf16 = kConfig.dtype >= 15;  // O, and what else has 16 bits
   static constexpr bool kPingPong = kConfig.variant == 1;
   static constexpr bool kOverlap = kConfig.overlap;
   static constexpr bool kLazyRescale = kConfig.lazy_rescale;
@@ -174,7 +174,7 @@ struct Shape {
   static_assert(kBlockN % kDepth == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % kDepth == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(kEightBits == (kConfig.dtype == 24), "FATUNE_EIGHT_BITS");
-  static_assert(!kEightBits || (kCluster == 1 && kRowHeads == 1 && !kDumps && kHeadDimV % 32 == 0),
+  static_assert(!kEightBits || (kCluster == 1 && kRowHeads == 1 && !kDumps && kHeadDimV % 64 == 0),
                 "what transposed_values.cuh and eight_bit_consumer.cuh take");
   static_assert(!kEightBits || !kSplitTail || !kWritesLse, "a part of a tile has one sum of a row");
   static_assert(!kSkipMax || (kOverlap && kLazyRescale), "the first step takes its maxima");

@@ -71,7 +71,7 @@ struct ValueBlock {
 template <typename S>
 __device__ __forceinline__ void transpose_values(unsigned values, unsigned transposed, int rows,
                                                  unsigned warp, unsigned lane) {
-  constexpr unsigned kAtOnce = S::kHeadDimV % 64 == 0 ? 4 : 2;  // blocks of neighbouring columns
+  constexpr unsigned kAtOnce = 4;  // blocks of neighbouring columns
   constexpr unsigned kColumns = 16 * kAtOnce;
   constexpr unsigned kAcross = S::kHeadDimV / kColumns;
 #pragma unroll 1

@@ -46,6 +46,7 @@ constexpr std::array kProblems{
     EightBitProblem{"128", "--seq-lens 5,130,64 --heads 2 --kv-heads 1 --kv-scales head --causal"},
     EightBitProblem{"128", "--seq 130 --seq-kv 300 --heads 2 --batch 2 --page-size 16"},
     EightBitProblem{"128", "--seq 40 --heads 4 --batch 1 --lse --causal"},
+    EightBitProblem{"192", "--seq 150 --heads 2 --batch 1 --dhead-v 128 --causal --lse"},
     EightBitProblem{"256", "--seq 100 --seq-kv 200 --heads 2 --batch 1 --kv-scales head"},
     EightBitProblem{"256", "--seq 130 --heads 1 --batch 1 --causal --lse"}};
 
@@ -87,6 +88,8 @@ TEST_F(EightBitHopper, WhatItCannotBuildIsLeftOutByARule) {
               HasSubstr("eight-bit-steps: products of 8-bit elements sum 32 keys at a time"));
   EXPECT_THAT(emulated("(ws, E4M3, 80, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1", "--dhead 80"),
               HasSubstr("eight-bit-rows: products of 8-bit elements sum 32 of them at a time"));
+  EXPECT_THAT(emulated("(ws, E4M3, 96, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1", "--dhead 96"),
+              HasSubstr("O stored, 64 columns at a time: 96 are no multiple"));
   EXPECT_THAT(
       emulated("(ws, E4M3, 128, 128, 64, 2, 8, 2): overlap+slots_1+cluster_2+persistent", ""),
       HasSubstr("eight-bit-tiles-alone: a block transposes V of 8 bits for itself"));
