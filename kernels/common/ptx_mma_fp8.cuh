@@ -7,10 +7,8 @@
 
 #include "common/ptx_wgmma.cuh"
 
-// Sums of 6.5 and 8.5 times 16 columns.
-#define FATUNE_SUMS_6_5 FATUNE_SUMS_6 ", %48, %49, %50, %51"
+// Sums of 8.5 times 16 columns.
 #define FATUNE_SUMS_8_5 FATUNE_SUMS_8 ", %64, %65, %66, %67"
-#define FATUNE_OPERANDS_6_5 FATUNE_OPERANDS_6, "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51])
 #define FATUNE_OPERANDS_8_5 FATUNE_OPERANDS_8, "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67])
 
 // For each number of columns, as FATUNE_FOR_EACH_WGMMA.
@@ -19,28 +17,12 @@
   CASE(64, 4, "%32", "%33", "%34", "%35", "%36", "%37")         \
   CASE(72, 4_5, "%36", "%37", "%38", "%39", "%40", "%41")       \
   CASE(96, 6, "%48", "%49", "%50", "%51", "%52", "%53")         \
-  CASE(104, 6_5, "%52", "%53", "%54", "%55", "%56", "%57")      \
   CASE(128, 8, "%64", "%65", "%66", "%67", "%68", "%69")        \
   CASE(136, 8_5, "%68", "%69", "%70", "%71", "%72", "%73")      \
   CASE(160, 10, "%80", "%81", "%82", "%83", "%84", "%85")       \
   CASE(192, 12, "%96", "%97", "%98", "%99", "%100", "%101")     \
   CASE(224, 14, "%112", "%113", "%114", "%115", "%116", "%117") \
   CASE(256, 16, "%128", "%129", "%130", "%131", "%132", "%133")
-
-// N = 16 * SIXTEENS columns. A0 ...: places of the operands after the accumulators.
-#define FATUNE_WGMMA_FP8_SHARED(N, SIXTEENS, A, B, ADD)                                        \
-  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                                 \
-               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N                                  \
-               "k32.f32.e4m3.e4m3 {" FATUNE_SUMS_##SIXTEENS "}, " A ", " B ", add, 1, 1;\n\t}" \
-               : FATUNE_OPERANDS_##SIXTEENS                                                    \
-               : "l"(a), "l"(b), "r"(add))
-#define FATUNE_WGMMA_FP8_REGISTERS(N, SIXTEENS, A0, A1, A2, A3, B, ADD)                       \
-  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                                \
-               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N                                 \
-               "k32.f32.e4m3.e4m3 {" FATUNE_SUMS_##SIXTEENS "}, {" A0 ", " A1 ", " A2 ", " A3 \
-                                                            "}, " B ", add, 1, 1;\n\t}"       \
-               : FATUNE_OPERANDS_##SIXTEENS                                                   \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
 
 // d = a * b, or d += a * b where `add` is not 0.
 // shape:   d [64, kColumns] fp32, as of wgmma_shared; a: descriptor of [64, 32], K-major; b:
@@ -49,9 +31,9 @@
 template <int kColumns>
 __device__ __forceinline__ void wgmma_fp8_shared(float* d, unsigned long long a,
                                                  unsigned long long b, int add) {
-#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5) \
-  if constexpr (kColumns == N) {                         \
-    FATUNE_WGMMA_FP8_SHARED(N, SIXTEENS, P0, P1, P2);    \
+#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                   \
+  if constexpr (kColumns == N) {                                           \
+    FATUNE_WGMMA_SHARED(N, SIXTEENS, "k32.f32.e4m3.e4m3", "", P0, P1, P2); \
   }
   FATUNE_FOR_EACH_WGMMA_FP8(FATUNE_CASE)
 #undef FATUNE_CASE
@@ -64,9 +46,9 @@ __device__ __forceinline__ void wgmma_fp8_shared(float* d, unsigned long long a,
 template <int kColumns>
 __device__ __forceinline__ void wgmma_fp8_registers(float* d, const unsigned* a,
                                                     unsigned long long b, int add) {
-#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)             \
-  if constexpr (kColumns == N) {                                     \
-    FATUNE_WGMMA_FP8_REGISTERS(N, SIXTEENS, P0, P1, P2, P3, P4, P5); \
+#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                                  \
+  if constexpr (kColumns == N) {                                                          \
+    FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "k32.f32.e4m3.e4m3", "", P0, P1, P2, P3, P4, P5); \
   }
   FATUNE_FOR_EACH_WGMMA_FP8(FATUNE_CASE)
 #undef FATUNE_CASE

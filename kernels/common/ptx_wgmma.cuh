@@ -78,19 +78,19 @@ __device__ __forceinline__ void registers_take() {
 #define FATUNE_OPERANDS_16 FATUNE_OPERANDS_15, FATUNE_EIGHT(120)
 #define FATUNE_OPERANDS_4_5 FATUNE_OPERANDS_4, "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35])
 
-// N = 16 * SIXTEENS columns. A0 ...: places of the operands after the accumulators.
-#define FATUNE_WGMMA_SHARED(N, SIXTEENS, TYPE, A, B, ADD)                              \
-  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                         \
-               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE \
-               " {" FATUNE_SUMS_##SIXTEENS "}, " A ", " B ", add, 1, 1, 0, 0;\n\t}"    \
-               : FATUNE_OPERANDS_##SIXTEENS                                            \
+// N = 16 * SIXTEENS columns. KIND: depth and types; ENDING: operands after the scale of d, as text.
+// A0 ...: places of the operands after the accumulators.
+#define FATUNE_WGMMA_SHARED(N, SIXTEENS, KIND, ENDING, A, B, ADD)                              \
+  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                                 \
+               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N KIND " {" FATUNE_SUMS_##SIXTEENS \
+               "}, " A ", " B ", add, 1, 1" ENDING ";\n\t}"                                    \
+               : FATUNE_OPERANDS_##SIXTEENS                                                    \
                : "l"(a), "l"(b), "r"(add))
-#define FATUNE_WGMMA_REGISTERS(N, SIXTEENS, TYPE, TRANSPOSED, A0, A1, A2, A3, B, ADD)  \
-  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                         \
-               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE \
-               " {" FATUNE_SUMS_##SIXTEENS "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B   \
-                                           ", add, 1, 1, " TRANSPOSED ";\n\t}"         \
-               : FATUNE_OPERANDS_##SIXTEENS                                            \
+#define FATUNE_WGMMA_REGISTERS(N, SIXTEENS, KIND, ENDING, A0, A1, A2, A3, B, ADD)              \
+  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                                 \
+               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N KIND " {" FATUNE_SUMS_##SIXTEENS \
+               "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B ", add, 1, 1" ENDING ";\n\t}"         \
+               : FATUNE_OPERANDS_##SIXTEENS                                                    \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
 
 // For each number of columns: CASE(N, SIXTEENS, and the places of up to six operands).
@@ -120,13 +120,13 @@ __device__ __forceinline__ void registers_take() {
 template <bool kIsBf16, int kColumns>
 __device__ __forceinline__ void wgmma_shared(float* d, unsigned long long a, unsigned long long b,
                                              int add) {
-#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)    \
-  if constexpr (kColumns == N) {                            \
-    if constexpr (kIsBf16) {                                \
-      FATUNE_WGMMA_SHARED(N, SIXTEENS, "bf16", P0, P1, P2); \
-    } else {                                                \
-      FATUNE_WGMMA_SHARED(N, SIXTEENS, "f16", P0, P1, P2);  \
-    }                                                       \
+#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                           \
+  if constexpr (kColumns == N) {                                                   \
+    if constexpr (kIsBf16) {                                                       \
+      FATUNE_WGMMA_SHARED(N, SIXTEENS, "k16.f32.bf16.bf16", ", 0, 0", P0, P1, P2); \
+    } else {                                                                       \
+      FATUNE_WGMMA_SHARED(N, SIXTEENS, "k16.f32.f16.f16", ", 0, 0", P0, P1, P2);   \
+    }                                                                              \
   }
   FATUNE_FOR_EACH_WGMMA(FATUNE_CASE)
 #undef FATUNE_CASE
@@ -139,17 +139,17 @@ __device__ __forceinline__ void wgmma_shared(float* d, unsigned long long a, uns
 template <bool kIsBf16, int kColumns, bool kIsKMajor = false>
 __device__ __forceinline__ void wgmma_registers(float* d, const unsigned* a, unsigned long long b,
                                                 int add) {
-#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                        \
-  if constexpr (kColumns == N) {                                                \
-    if constexpr (kIsBf16 && kIsKMajor) {                                       \
-      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "bf16", "0", P0, P1, P2, P3, P4, P5); \
-    } else if constexpr (kIsBf16) {                                             \
-      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "bf16", "1", P0, P1, P2, P3, P4, P5); \
-    } else if constexpr (kIsKMajor) {                                           \
-      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "f16", "0", P0, P1, P2, P3, P4, P5);  \
-    } else {                                                                    \
-      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "f16", "1", P0, P1, P2, P3, P4, P5);  \
-    }                                                                           \
+#define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)                                       \
+  if constexpr (kColumns == N) {                                                               \
+    if constexpr (kIsBf16 && kIsKMajor) {                                                      \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "k16.f32.bf16.bf16", ", 0", P0, P1, P2, P3, P4, P5); \
+    } else if constexpr (kIsBf16) {                                                            \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "k16.f32.bf16.bf16", ", 1", P0, P1, P2, P3, P4, P5); \
+    } else if constexpr (kIsKMajor) {                                                          \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "k16.f32.f16.f16", ", 0", P0, P1, P2, P3, P4, P5);   \
+    } else {                                                                                   \
+      FATUNE_WGMMA_REGISTERS(N, SIXTEENS, "k16.f32.f16.f16", ", 1", P0, P1, P2, P3, P4, P5);   \
+    }                                                                                          \
   }
   FATUNE_FOR_EACH_WGMMA(FATUNE_CASE)
 #undef FATUNE_CASE

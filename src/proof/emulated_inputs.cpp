@@ -59,51 +59,50 @@ std::uint16_t scaled_element(std::uint16_t element, DType from_dtype, double sca
   return round_to_element(element_value(element, from_dtype) / scale, dtype);
 }
 
-/// The scale of a head of Q.
-double query_scale(const Problem& problem, std::int64_t head, const std::vector<float>& scales) {
-  const std::int64_t at = scale_shape(problem, TensorRole::q).row_offset(0, 0, head);
-  return scales[static_cast<std::size_t>(at)];
-}
-
-/// Copies the first rows of a head of Q to their places, where their elements may have 8 bits.
-/// scales: scale_shape(); empty: there are none
-void put_queries(const Problem& problem, const HeadRows& to, const std::vector<std::uint16_t>& rows,
-                 const std::vector<float>& scales, std::vector<std::uint16_t>& tensor) {
-  const TensorShape shape = tensor_shape(problem, TensorRole::q);
-  for (std::int64_t row = 0; row < to.count; ++row) {
-    const auto from = rows.begin() + row * shape.columns;
-    const auto target = tensor.begin() + shape.row_offset(to.batch, to.first + row, to.head);
+/// Copies the first rows of a head to their places, where their elements may have 8 bits.
+/// place, scale_place: of a row's first element, and of its scale; scales: empty: there are none
+template <typename Place, typename ScalePlace>
+void put_rows(const Problem& problem, TensorRole role, std::int64_t count,
+              const std::vector<std::uint16_t>& rows, const std::vector<float>& scales,
+              const Place& place, const ScalePlace& scale_place,
+              std::vector<std::uint16_t>& tensor) {
+  const std::int64_t columns = tensor_shape(problem, role).columns;
+  for (std::int64_t row = 0; row < count; ++row) {
+    const auto from = rows.begin() + row * columns;
+    const auto target = tensor.begin() + place(row);
     if (scales.empty()) {
-      std::copy(from, from + shape.columns, target);
+      std::copy(from, from + columns, target);
       continue;
     }
-    const double scale = query_scale(problem, to.head, scales);
-    std::transform(from, from + shape.columns, target, [&](std::uint16_t element) {
-      return scaled_element(element, output_dtype(problem), scale, problem.dtype);
+    const double scale = scales[static_cast<std::size_t>(scale_place(row))];
+    std::transform(from, from + columns, target, [&](std::uint16_t element) {
+      return scaled_element(element, output_dtype(problem), scale, dtype_of(problem, role));
     });
   }
 }
 
-/// As put_queries(), of keys, which may be in pages.
+/// put_rows() of Q. scales: scale_shape()
+void put_queries(const Problem& problem, const HeadRows& to, const std::vector<std::uint16_t>& rows,
+                 const std::vector<float>& scales, std::vector<std::uint16_t>& tensor) {
+  const TensorShape shape = tensor_shape(problem, TensorRole::q);
+  put_rows(
+      problem, TensorRole::q, to.count, rows, scales,
+      [&](std::int64_t row) { return shape.row_offset(to.batch, to.first + row, to.head); },
+      [&](std::int64_t) { return scale_shape(problem, TensorRole::q).row_offset(0, 0, to.head); },
+      tensor);
+}
+
+/// The same of keys, which may be in pages.
 void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
               const std::vector<std::uint16_t>& rows, const std::vector<float>& scales,
               std::vector<std::uint16_t>& tensor) {
   const KeyRows places(problem, role);
   const KeyRows scale_places(problem, scale_shape(problem));
-  const std::int64_t columns = tensor_shape(problem, role).columns;
-  for (std::int64_t key = 0; key < to.count; ++key) {
-    const auto from = rows.begin() + key * columns;
-    const auto target = tensor.begin() + places.offset(to.batch, to.first + key, to.head);
-    if (scales.empty()) {
-      std::copy(from, from + columns, target);
-      continue;
-    }
-    const double scale =
-        scales[static_cast<std::size_t>(scale_places.offset(to.batch, to.first + key, to.head))];
-    std::transform(from, from + columns, target, [&](std::uint16_t element) {
-      return scaled_element(element, output_dtype(problem), scale, problem.kv_dtype);
-    });
-  }
+  put_rows(
+      problem, role, to.count, rows, scales,
+      [&](std::int64_t key) { return places.offset(to.batch, to.first + key, to.head); },
+      [&](std::int64_t key) { return scale_places.offset(to.batch, to.first + key, to.head); },
+      tensor);
 }
 
 /// Returns a head of the only sequence of a pool of pages, as take_head() does of others. Rows

@@ -358,7 +358,7 @@ class PredictEightBits : public Predict {
   }
 
   json choice(const std::string& kv_dtype, const std::string& kv_scales,
-              ExitCode expected = ExitCode::ok) {
+              ExitCode expected = ExitCode::ok, const std::string& page_size = "0") {
     return predicted({"--best",      path("best.json"),
                       "--gpu",       "h200",
                       "--seq",       "1",
@@ -369,7 +369,8 @@ class PredictEightBits : public Predict {
                       "--dhead",     "128",
                       "--dtype",     "bf16",
                       "--kv-dtype",  kv_dtype,
-                      "--kv-scales", kv_scales},
+                      "--kv-scales", kv_scales,
+                      "--page-size", page_size},
                      expected)[0];
   }
 };
@@ -395,18 +396,7 @@ TEST_F(PredictEightBits, ChoosesByRowsOfThisType) {
 
 TEST_F(PredictEightBits, ChoosesForScalesOfPagesByThoseOfKeys) {
   best_file("best.json", as_eight_bits("E5M2", "token"));
-  const json in_pages = predicted({"--best",      path("best.json"),
-                                   "--gpu",       "h200",
-                                   "--seq",       "1",
-                                   "--seq-kv",    "4096",
-                                   "--batch",     "8",
-                                   "--heads",     "32",
-                                   "--kv-heads",  "8",
-                                   "--dhead",     "128",
-                                   "--dtype",     "bf16",
-                                   "--kv-dtype",  "e5m2",
-                                   "--kv-scales", "page",
-                                   "--page-size", "64"})[0];
+  const json in_pages = choice("e5m2", "page", ExitCode::ok, "64");
   EXPECT_EQ(in_pages["step"], "same bucket") << "in pages, no choice is exact";
 }
 

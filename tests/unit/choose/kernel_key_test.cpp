@@ -84,16 +84,26 @@ TEST(KernelCases, ServeGroupsOfHeadsThatOtherRowsHave) {
       << "its code is for any group";
 }
 
+Config decode_config(const FamilySet& families) {
+  return parse_config(*families.find("flash_decode"), "(BF16, 128, 32, 64, 3, 1): parts_1024");
+}
+
+/// Decoding in BF16 with four query heads for each head of K and V.
+Problem decode_problem(std::int64_t batch, std::int64_t seq_len_kv, std::int64_t kv_heads,
+                       DType kv_dtype, KvScales kv_scales) {
+  Problem problem{batch, 1, 4 * kv_heads, 128, DType::bf16, false};
+  problem.seq_len_kv = seq_len_kv;
+  problem.kv_heads = kv_heads;
+  problem.kv_dtype = kv_dtype;
+  problem.kv_scales = kv_scales;
+  return problem;
+}
+
 /// The cases of a configuration of flash_decode that has a time on one problem alone.
 KernelCases cases_of_row(DType kv_dtype, KvScales kv_scales) {
   const FamilySet families = samples::library_families();
-  const Config config =
-      parse_config(*families.find("flash_decode"), "(BF16, 128, 32, 64, 3, 1): parts_1024");
-  Problem problem{4, 1, 32, 128, DType::bf16, false};
-  problem.seq_len_kv = 4096;
-  problem.kv_heads = 8;
-  problem.kv_dtype = kv_dtype;
-  problem.kv_scales = kv_scales;
+  const Config config = decode_config(families);
+  const Problem problem = decode_problem(4, 4096, 8, kv_dtype, kv_scales);
   TunedTable table;
   table.gpus.emplace(model_of(samples::h200()), samples::h200());
   table.problems.push_back(
@@ -106,13 +116,8 @@ KernelCases cases_of_row(DType kv_dtype, KvScales kv_scales) {
 bool have_code_for(const KernelCases& cases, DType kv_dtype, KvScales kv_scales,
                    std::int64_t page_size = 0) {
   const FamilySet families = samples::library_families();
-  const Config config =
-      parse_config(*families.find("flash_decode"), "(BF16, 128, 32, 64, 3, 1): parts_1024");
-  Problem problem{2, 1, 16, 128, DType::bf16, false};
-  problem.seq_len_kv = 2048;
-  problem.kv_heads = 4;
-  problem.kv_dtype = kv_dtype;
-  problem.kv_scales = kv_scales;
+  const Config config = decode_config(families);
+  Problem problem = decode_problem(2, 2048, 4, kv_dtype, kv_scales);
   problem.page_size = page_size;
   return cases.contains(kernel_key(families.of(config), config, problem, samples::h200()));
 }

@@ -422,6 +422,21 @@ void eight_bits(Problem& p, KvScales scales) {
   p.kv_scales = scales;
 }
 
+void eight_bits_of_heads(Problem& p) {
+  eight_bits(p, KvScales::head), p.kv_heads = 2, p.seq_len_kv = 70;
+}
+
+void packed_eight_bits(Problem& p) {
+  p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
+  p.seq_len_kv = 80, p.kv_heads = 2, p.layout = Layout::bshd;
+  eight_bits(p, KvScales::head);
+}
+
+void eight_bits_with_sinks(Problem& p) {
+  eight_bits(p, KvScales::head), p.kv_heads = 4, p.sinks = true;
+  p.softcap = 20.0F;
+}
+
 void PrintTo(const ReferenceCase& c, std::ostream* out) { *out << c.name; }
 
 std::string case_name(const ::testing::TestParamInfo<ReferenceCase>& tested) {
@@ -708,16 +723,15 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::normal,
                       {},
                       [](Problem& p) { eight_bits(p, KvScales::tensor), p.kv_heads = 2; }},
-        ReferenceCase{
-            "all_of_eight_bits_by_head",
-            DType::fp16,
-            2,
-            40,
-            8,
-            true,
-            InputKind::dominating_key,
-            {},
-            [](Problem& p) { eight_bits(p, KvScales::head), p.kv_heads = 2, p.seq_len_kv = 70; }},
+        ReferenceCase{"all_of_eight_bits_by_head",
+                      DType::fp16,
+                      2,
+                      40,
+                      8,
+                      true,
+                      InputKind::dominating_key,
+                      {},
+                      eight_bits_of_heads},
         ReferenceCase{"all_of_eight_bits_packed",
                       DType::fp16,
                       4,
@@ -726,11 +740,7 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::extreme_scores,
                       {},
-                      [](Problem& p) {
-                        p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
-                        p.seq_len_kv = 80, p.kv_heads = 2, p.layout = Layout::bshd;
-                        eight_bits(p, KvScales::head);
-                      }},
+                      packed_eight_bits},
         ReferenceCase{"all_of_eight_bits_with_sinks",
                       DType::fp16,
                       1,
@@ -739,10 +749,7 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::extreme_scores,
                       {},
-                      [](Problem& p) {
-                        eight_bits(p, KvScales::head), p.kv_heads = 4, p.sinks = true;
-                        p.softcap = 20.0F;
-                      }},
+                      eight_bits_with_sinks},
         ReferenceCase{"sinks",
                       DType::fp16,
                       1,
@@ -964,16 +971,15 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::normal,
                       {},
                       [](Problem& p) { eight_bits(p, KvScales::tensor), p.kv_heads = 2; }},
-        ReferenceCase{
-            "all_of_eight_bits_by_head",
-            DType::fp16,
-            2,
-            40,
-            8,
-            true,
-            InputKind::large_logits,
-            {},
-            [](Problem& p) { eight_bits(p, KvScales::head), p.kv_heads = 2, p.seq_len_kv = 70; }},
+        ReferenceCase{"all_of_eight_bits_by_head",
+                      DType::fp16,
+                      2,
+                      40,
+                      8,
+                      true,
+                      InputKind::large_logits,
+                      {},
+                      eight_bits_of_heads},
         ReferenceCase{"all_of_eight_bits_packed",
                       DType::fp16,
                       4,
@@ -982,11 +988,7 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::extreme_scores,
                       {},
-                      [](Problem& p) {
-                        p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
-                        p.seq_len_kv = 80, p.kv_heads = 2, p.layout = Layout::bshd;
-                        eight_bits(p, KvScales::head);
-                      }},
+                      packed_eight_bits},
         ReferenceCase{"all_of_eight_bits_with_sinks",
                       DType::fp16,
                       1,
@@ -995,10 +997,7 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::normal,
                       {},
-                      [](Problem& p) {
-                        eight_bits(p, KvScales::head), p.kv_heads = 4, p.sinks = true;
-                        p.softcap = 20.0F;
-                      }},
+                      eight_bits_with_sinks},
         ReferenceCase{"all_of_eight_bits_large",
                       DType::fp16,
                       1,
