@@ -74,7 +74,7 @@ double unit_in_last_place(double value, DType dtype) {
   return std::ldexp(1.0, exponent - fraction_bits);
 }
 
-// Tensor cores of compute capability 9.0 keep 13 bits behind the point of sums of 8-bit products.
+// Tensor cores of compute capability 9.0 keep about 14 bits of sums of 8-bit products.
 constexpr double kEightBitProductError = 4 * 0x1p-13;
 
 double row_value_limit(const Problem& problem, double greatest_product) {
