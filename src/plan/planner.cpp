@@ -40,6 +40,40 @@ ConfigSet bind_all(const Family& family, ConfigSet configs, const Binding& bindi
   return configs;
 }
 
+/// The configurations of a Q of 16 bits; all of a family whose configurations do not say.
+ConfigSet of_16_bits(const Family& family, const ConfigSet& configs) {
+  const auto dtype =
+      std::ranges::find(family.parameters, ProblemProperty::dtype, &Parameter::binds);
+  if (dtype == family.parameters.end()) {
+    return configs;
+  }
+  const auto index = static_cast<std::size_t>(dtype - family.parameters.begin());
+  ConfigSet left;
+  for (const ParamValue value : configs.values_of(index)) {
+    if (!has_eight_bits(static_cast<DType>(value))) {
+      add_all(with_value(configs, index, value), left);
+    }
+  }
+  return left;
+}
+
+/// The parts with what is asked for. Where no type is, it is 16 bits, unless the space has none.
+std::vector<SpacePart> bound_parts(const Family& family, const Space& space,
+                                   const Binding& binding) {
+  std::vector<SpacePart> parts = space.parts;
+  if (binding.dtypes.empty()) {
+    const std::vector<SpacePart> usual = mapped(parts, [&](const SpacePart& part) {
+      return SpacePart{of_16_bits(family, part.configs), part.rules};
+    });
+    const auto is_empty = [](const SpacePart& part) { return part.configs.size() == 0; };
+    parts = std::ranges::all_of(usual, is_empty) ? parts : usual;
+  }
+  for (SpacePart& part : parts) {
+    part.configs = bind_all(family, std::move(part.configs), binding);
+  }
+  return parts;
+}
+
 std::optional<Pruned> prune(const Family& family, const std::vector<SpaceRule>& rules,
                             const std::vector<double>& scope, Needs known) {
   const auto rule = std::ranges::find_if(
@@ -254,13 +288,7 @@ std::optional<Invalid> check_valid(const Family& family, const Config& config,
 }
 
 Plan make_plan(const Family& family, const Space& space, const Binding& binding, std::size_t most) {
-  return Planning(family,
-                  mapped(space.parts,
-                         [&](const SpacePart& part) {
-                           return SpacePart{bind_all(family, part.configs, binding), part.rules};
-                         }),
-                  binding.kv_dtype, most)
-      .make();
+  return Planning(family, bound_parts(family, space, binding), binding.kv_dtype, most).make();
 }
 
 std::optional<Pruned> prune_on(const ConfigCase& of, const Plan& plan) {

@@ -18,8 +18,9 @@
 namespace fatune {
 
 /// The problems' values for the parameters that are bound to the problem (dtype, d_head). Empty:
-/// the space's own values. Otherwise each part of the space gives, for every requested value, its
-/// own configurations with that value or, if it has none, all of them with the value put in.
+/// the space's own values, of dtype those of 16 bits if it has any. Otherwise each part of the
+/// space gives, for every requested value, its own configurations with that value or, if it has
+/// none, all of them with the value put in.
 struct Binding {
   std::vector<DType> dtypes;
   std::vector<std::int64_t> d_heads;

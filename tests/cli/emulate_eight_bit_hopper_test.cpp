@@ -76,6 +76,19 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitHopper,
 using EightBitHopper = ProgramTest;
 using testing::HasSubstr;
 
+// A sweep that names no type is one of 16 bits; a space of 8 bits alone is one of 8 bits.
+TEST_F(EightBitHopper, IsTriedOnlyIfAskedFor) {
+  const auto listed = [&](const std::string& options) {
+    return fatune(words("list --family flash_sm90 --dhead 128 --space " + options)).out;
+  };
+  for (const char* space : {"tune", "tune_wide"}) {
+    EXPECT_THAT(listed(space), testing::Not(HasSubstr("E4M3"))) << space;
+    EXPECT_THAT(listed(space + std::string(" --dtype e4m3")), HasSubstr("kept    (ws, E4M3, 128"));
+  }
+  EXPECT_THAT(listed("tune"), HasSubstr("kept    (ws, BF16, 128"));
+  EXPECT_THAT(listed("eight_bit_ci"), HasSubstr("kept    (ws_pp, E4M3, 128"));
+}
+
 TEST_F(EightBitHopper, WhatItCannotBuildIsLeftOutByARule) {
   const auto emulated = [&](const char* config, const char* problem) {
     const ProcessResult result =
