@@ -33,7 +33,7 @@ struct EightBitProblem {
 
 // Both kinds of scales; groups, masks, lengths, pages and layouts; rows and keys that fill tiles
 // and that do not.
-constexpr std::array kProblems{
+constexpr std::array kHopperProblems{
     EightBitProblem{"64", "--seq 128 --heads 2 --batch 2"},
     EightBitProblem{"64",
                     "--seq 100 --seq-kv 230 --heads 4 --kv-heads 2 --kv-scales head --causal"},
@@ -51,7 +51,7 @@ constexpr std::array kProblems{
     EightBitProblem{"256", "--seq 130 --heads 1 --batch 1 --causal --lse"}};
 
 TEST_P(EmulateEightBitHopper, EveryConfigurationForTestsIsRight) {
-  const EightBitProblem& problem = kProblems.at(GetParam());
+  const EightBitProblem& problem = kHopperProblems.at(GetParam());
   std::vector<std::string> configs;
   for (const std::string& config : of_head_dim(problem.d_head)) {
     const std::string options = problem.options;
@@ -68,8 +68,9 @@ TEST_P(EmulateEightBitHopper, EveryConfigurationForTestsIsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitHopper,
-                         testing::Range(std::size_t{0}, kProblems.size()), [](const auto& test) {
-                           const EightBitProblem& problem = kProblems.at(test.param);
+                         testing::Range(std::size_t{0}, kHopperProblems.size()),
+                         [](const auto& test) {
+                           const EightBitProblem& problem = kHopperProblems.at(test.param);
                            return "d" + name_of(std::string(problem.d_head) + problem.options);
                          });
 
