@@ -5,13 +5,26 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/reservoir.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {
 namespace {
+
+/// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
+std::int64_t count_dropped(const Plan& plan, bool pruned) {
+  std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
+    return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
+  });
+  for (const DropCount& more : plan.dropped_besides) {
+    count += more.pruned == pruned ? more.count : 0;
+  }
+  return count;
+}
 
 std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty property) {
   if (property == ProblemProperty::d_head) {
@@ -318,6 +331,23 @@ std::vector<std::string> unknown_values(const Plan& plan) {
     }
   }
   return reasons;
+}
+
+void fail_without_configs(const Family& family, const Space& space, const Plan& plan) {
+  const std::int64_t pruned = count_dropped(plan, true);
+  const std::int64_t invalid = count_dropped(plan, false);
+  const std::vector<std::string> unknown = unknown_values(plan);
+  const std::string what =
+      invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
+      : pruned == 0
+          ? fmt::format("{} can build no configuration of space {}", family.name, space.key)
+          : fmt::format(
+                "no configuration of space {} is left: its rules drop {}, {} cannot "
+                "build the other {}",
+                space.key, pruned, family.name, invalid);
+  throw Error(ExitCode::nothing_ranked, what, {},
+              unknown.empty() ? "'fatune list --pruned' with the same options says why"
+                              : fmt::format("{}", fmt::join(unknown, "; ")));
 }
 
 std::optional<Unlaunchable> check_limits(const ConfigCase& of) {

@@ -75,6 +75,10 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
 /// configurations. Each says which value it is, and which ones are understood.
 [[nodiscard]] std::vector<std::string> unknown_values(const Plan& plan);
 
+/// Throws Error(nothing_ranked) for a plan that keeps nothing. It says whether the space's rules,
+/// the family, or both dropped the configurations.
+[[noreturn]] void fail_without_configs(const Family& family, const Space& space, const Plan& plan);
+
 /// Returns why the family cannot build the configuration; nothing if it can. Checks that the kernel
 /// understands the values, that bound parameters equal the problem's values, and the validity rules
 /// that need no more than is given. kv_dtype: of K and V, where there is no problem

@@ -126,11 +126,13 @@ TEST_F(Arguments, AConfigurationThatDoesNotParseShowsAnExampleOfOne) {
 }
 
 TEST_F(Arguments, ASpaceWhoseValuesTheFamilyDoesNotKnowIsNotBlamedOnTheRules) {
-  const ProcessResult result = fatune({"sweep", "--space", "prog", "--dhead", "80"});
-  expect_error(result, ExitCode::nothing_ranked,
-               {"flash_sm80 can build no configuration of space prog",
-                "d_head is 80; flash_sm80 understands 64, 96, 128, 256"});
-  EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("rules")));
+  for (const char* command : {"sweep", "compile", "emulate"}) {
+    const ProcessResult result = fatune({command, "--space", "prog", "--dhead", "80"});
+    expect_error(result, ExitCode::nothing_ranked,
+                 {"flash_sm80 can build no configuration of space prog",
+                  "d_head is 80; flash_sm80 understands 64, 96, 128, 256"});
+    EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("rules")));
+  }
 }
 
 TEST_F(Arguments, ATypeThatTheFamilyDoesNotKnowIsNamedAsUsersNameIt) {

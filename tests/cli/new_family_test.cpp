@@ -111,8 +111,10 @@ TEST_F(NewFamily, ARaceWithTheNextIterationIsExplainedOnce) {
 }
 
 TEST_F(NewFamily, EmulatingAProblemThatItCannotComputeIsAnError) {
-  expect_error(fatune({"emulate", "--kernel-dir", write_family(), "--dhead", "256"}),
-               ExitCode::nothing_ranked, {"no configuration of mine", "fatune list"});
+  expect_error(
+      fatune({"emulate", "--kernel-dir", write_family(), "--dhead", "256"}),
+      ExitCode::nothing_ranked,
+      {"mine can build no configuration of space mine", "d_head is 256; mine understands"});
 }
 
 /// A family whose configurations with 64 rows need all the time and memory that there is.

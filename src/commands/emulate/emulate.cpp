@@ -191,12 +191,6 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
                          cache.get()};
   const std::vector<EmulatedCase> cases =
       cases_of(options, kernels.family(), configs, target.limits);
-  if (cases.empty()) {
-    throw Error(
-        ExitCode::nothing_ranked,
-        fmt::format("no configuration of {} can compute these problems", kernels.family().name), {},
-        "'fatune list' with the same options says why");
-  }
   Progress progress(options.output, cases.size());
   std::vector<EmulatedConfig> rows(cases.size());
   for_each_index(cases.size(), job_count(options.compile), [&](std::size_t i) {

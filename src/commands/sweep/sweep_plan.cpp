@@ -14,17 +14,6 @@
 namespace fatune {
 namespace {
 
-/// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
-std::int64_t count_dropped(const Plan& plan, bool pruned) {
-  std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
-    return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
-  });
-  for (const DropCount& more : plan.dropped_besides) {
-    count += more.pruned == pruned ? more.count : 0;
-  }
-  return count;
-}
-
 bool can_run(const Family& family, const std::vector<Target>& targets) {
   return std::ranges::any_of(
       targets, [&](const Target& target) { return provides(target.limits.arch, family.min_arch); });
@@ -99,24 +88,6 @@ void keep_told(const std::vector<Problem>& problems, FamilySet& families,
   }
 }
 
-/// Fails with the reason why no configuration is left: the space's rules, the family, or both.
-[[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
-  const std::int64_t pruned = count_dropped(plan, true);
-  const std::int64_t invalid = count_dropped(plan, false);
-  const std::vector<std::string> unknown = unknown_values(plan);
-  const std::string what =
-      invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
-      : pruned == 0
-          ? fmt::format("{} can build no configuration of space {}", family.name, space.key)
-          : fmt::format(
-                "no configuration of space {} is left: its rules drop {}, {} cannot "
-                "build the other {}",
-                space.key, pruned, family.name, invalid);
-  throw Error(ExitCode::nothing_ranked, what, {},
-              unknown.empty() ? "'fatune list --pruned' with the same options says why"
-                              : fmt::format("{}", fmt::join(unknown, "; ")));
-}
-
 /// Plans the configurations of a family. A note says so if not all of them are tried.
 FamilyPlan plan_family(const Family& family, const Space& space, const ProblemOptions& problems,
                        std::vector<std::string>& notes) {
@@ -140,7 +111,7 @@ std::vector<FamilyPlan> plan_families(const ProblemOptions& problems, const Fami
   const auto is_left = [&](const Family& family) { return !plans[family.name].plan->kept.empty(); };
   if (std::ranges::none_of(families.all(), is_left)) {
     const Family& first = families.all().front();
-    fail_empty(first, spaces.at(first.name), *plans[first.name].plan);
+    fail_without_configs(first, spaces.at(first.name), *plans[first.name].plan);
   }
   families.keep_if(is_left);
   return mapped(families.all(), [&](const Family& family) {

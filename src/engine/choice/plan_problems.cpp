@@ -413,7 +413,11 @@ std::vector<Config> choose_configs(const KernelSet& kernels, const KernelOptions
   }
   const Space chosen = choose_space(kernels, options);
   space = chosen.key;
-  return make_plan(kernels.family(), chosen, binding_of(problems)).kept;
+  Plan plan = make_plan(kernels.family(), chosen, binding_of(problems));
+  if (plan.kept.empty()) {
+    fail_without_configs(kernels.family(), chosen, plan);
+  }
+  return std::move(plan.kept);
 }
 
 }  // namespace fatune

@@ -74,7 +74,8 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
                                                 const ProblemOptions& problems);
 
 /// Returns the named configurations, else those that the chosen space keeps, and then sets `space`
-/// to its key. Throws as parse_configs() and choose_space().
+/// to its key. Throws as parse_configs(), choose_space() and, if none is kept,
+/// fail_without_configs().
 [[nodiscard]] std::vector<Config> choose_configs(const KernelSet& kernels,
                                                  const KernelOptions& options,
                                                  const std::vector<std::string>& named,
