@@ -1,10 +1,10 @@
-// Tests flash_sm90 with Q, K and V of 8 bits on the CPU. Each problem has a part of the
-// configurations (exhaustive.hpp).
+// Tests flash_sm90 with Q, K and V of 8 bits on the CPU. Each problem has all configurations of its
+// head dimension that can compute it.
 #include <array>
 #include <string>
 
+#include "base/ranges.hpp"
 #include "cli/emulated_family.hpp"
-#include "exhaustive.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -13,17 +13,6 @@ class EmulateEightBitHopper : public EmulatedFamily,
                               public testing::WithParamInterface<std::size_t> {
  protected:
   EmulateEightBitHopper() : EmulatedFamily("flash_sm90") {}
-
-  /// The configurations for a head dimension.
-  std::vector<std::string> of_head_dim(const std::string& d_head) {
-    std::vector<std::string> configs;
-    for (const std::string& config : kept("eight_bit_ci")) {
-      if (config.find("E4M3, " + d_head + ",") != std::string::npos) {
-        configs.push_back(config);
-      }
-    }
-    return configs;
-  }
 };
 
 struct EightBitProblem {
@@ -52,19 +41,17 @@ constexpr std::array kHopperProblems{
 
 TEST_P(EmulateEightBitHopper, EveryConfigurationForTestsIsRight) {
   const EightBitProblem& problem = kHopperProblems.at(GetParam());
-  std::vector<std::string> configs;
-  for (const std::string& config : of_head_dim(problem.d_head)) {
-    const std::string options = problem.options;
+  const std::string options = problem.options;
+  const bool needs_whole_tiles = options.find("-lens") != std::string::npos ||
+                                 options.find("--page-size") != std::string::npos ||
+                                 options.find("--lse") != std::string::npos;
+  const auto configs = filtered(kept("eight_bit_ci"), [&](const std::string& config) {
     const bool is_split = config.find("+split") != std::string::npos;
-    const bool needs_whole_tiles = options.find("-lens") != std::string::npos ||
-                                   options.find("--page-size") != std::string::npos ||
-                                   options.find("--lse") != std::string::npos;
-    if (!is_split || !needs_whole_tiles) {
-      configs.push_back(config);
-    }
-  }
+    return config.find(std::string("E4M3, ") + problem.d_head + ",") != std::string::npos &&
+           !(is_split && needs_whole_tiles);
+  });
   expect_right(configs, words(std::string("--dtype e4m3 --schedules 1 --dhead ") + problem.d_head +
-                              " " + problem.options));
+                              " " + options));
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitHopper,
