@@ -35,9 +35,15 @@ struct Shape {
   static constexpr int kConsumers = 128 * kGroups;                      // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
   enum : int { kTileWarps = kLatent ? 4 : kConsumerWarps };  // that free a tile of K or V
+  // Tall consumers, and those of two blocks with many columns, need registers of the producer's
+  // warpgroup, which is whole then.
+  enum : bool {
+    kGivesRegisters =
+        kTall || (kKvIs8Bit && kBlocksPerSm == 2 && kRows * (kHeadDim + kStepKeys) / 128 > 80)
+  };
   // A warp loads, and a warp counts parts; two load the queries of tall consumers.
-  static constexpr int kThreads = kConsumers + (kTall ? 128 : 64);
-  // Registers per thread of tall consumers, and of the producer's warpgroup, after setmaxnreg.
+  static constexpr int kThreads = kConsumers + (kGivesRegisters ? 128 : 64);
+  // Registers per thread of such consumers, and of the producer's warpgroup, after setmaxnreg.
   static constexpr int kConsumerRegisters = kGroups == 3        ? 160
                                             : kGroups == 2      ? 232
                                             : kBlocksPerSm == 1 ? 256

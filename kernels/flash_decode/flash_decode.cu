@@ -103,7 +103,7 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
   }
 
   if (warp >= S::kConsumerWarps) {
-    if constexpr (S::kTall) {
+    if constexpr (S::kGivesRegisters) {
       registers_give<S::kProducerRegisters>();
     }
     if (warp == S::kConsumerWarps) {
@@ -116,7 +116,7 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
       QueryLoader<S>(work, memory, smem, static_cast<int>(threadIdx.x) - S::kConsumers - 64).run();
     }
   } else {
-    if constexpr (S::kTall) {
+    if constexpr (S::kGivesRegisters) {
       registers_take<S::kConsumerRegisters>();
     }
     Consuming<S>(work, memory, smem).run();

@@ -33,6 +33,7 @@ template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
+  static constexpr float kUnitsLog2 = 0.0f;
 
   __device__ __forceinline__ Scales(const Work&, const Part&) {}
   __device__ __forceinline__ void begin_step(int) {}
@@ -50,6 +51,7 @@ template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
+  static constexpr float kUnitsLog2 = 7.0f;
 
   __device__ __forceinline__ Scales(const Work& work, const Part& part)
       : key_(__ldg(work.k_scales + part.head * work.scale_head_stride)),
@@ -61,20 +63,19 @@ class Scales {
 
   // Scores of a step, before they are capped.
   __device__ __forceinline__ void scale_scores(Scores& s) const { multiply(s, key_); }
+  __device__ __forceinline__ void scale_probabilities(Scores&) const {}
 
-  // Probabilities of the step, once the sums of their rows have them.
-  __device__ __forceinline__ void scale_probabilities(Scores& s) const {
-    multiply(s, kProbabilityFactor);
-  }
-
-  // The part's sums of O.
+  // The part's sums.
   __device__ __forceinline__ void scale_sums(ShortSums<S>& sums) const {
-    multiply(sums.o, value_ / kProbabilityFactor);
+    constexpr float kUnit = 0x1p-7f;
+    multiply(sums.o, value_ * kUnit);
+#pragma unroll
+    for (float& sum : sums.sum) {
+      sum *= kUnit;
+    }
   }
 
  private:
-  static constexpr float kProbabilityFactor = 0x1p7f;
-
   const float key_;
   const float value_;
 };
@@ -87,6 +88,7 @@ template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
+  static constexpr float kUnitsLog2 = 0.0f;
 
   __device__ __forceinline__ Scales(const Work& work, const Part& part)
       : work_(work),

@@ -214,7 +214,10 @@ class ShortConsumer {
   __device__ __forceinline__ void exponentiate(Scores& s, Sums& sums) const {
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
-      const float shift = -sums.reference[r] * scale_log2_;
+      float shift = -sums.reference[r] * scale_log2_;
+      if constexpr (Scales<S>::kUnitsLog2 != 0.0f) {
+        shift += Scales<S>::kUnitsLog2;
+      }
 #pragma unroll
       for (int m = 0; m < S::kKeyTiles; ++m) {
 #pragma unroll
