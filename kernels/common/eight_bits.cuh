@@ -10,14 +10,10 @@
 
 enum EightBitsFlag : bool { kEightBits = FATUNE_EIGHT_BITS != 0 };
 
-// Returns the reference for a row's maximum, where a probability is 2^(scale_log2 * (score -
-// reference)): the least one that makes no probability greater than 2^8 and is an integer as an
-// exponent. So small ones are as far from the end of the format as they can be, and with integers a
-// probability has the same significand, and is rounded alike, whichever keys were seen before.
-// units: scores
-__device__ __forceinline__ float reference_of_8_bits(float maximum, float scale_log2) {
-  constexpr float kGreatestLog2 = 8.0f;
-  return (ceilf(maximum * scale_log2) - kGreatestLog2) / scale_log2;
+// Returns what makes a softmax's reference an exponent of two: scores need a factor, but those of 8
+// bits are exponents.
+__device__ __forceinline__ float reference_unit(float scale_log2) {
+  return kEightBits ? 1.0f : scale_log2;
 }
 
 #endif

@@ -12,9 +12,8 @@
 
 // lazy_rescale: a row's reference follows its maximum only when the maximum has outgrown it by this
 // factor of two (log2 units). Probabilities then reach at most 2^8, which fp16 and bf16 hold with
-// full relative precision, and sums are fp32. Those of 8 bits reach 2^8.75, and their greatest is
-// 448.
-inline constexpr float kLazyRescaleLog2 = kEightBits ? 0.75f : 8.0f;
+// full relative precision, and sums are fp32.
+inline constexpr float kLazyRescaleLog2 = 8.0f;
 
 // Less than any score, and finite: the exponent of a masked score relative to it is minus infinity,
 // and not NaN.
@@ -23,7 +22,7 @@ inline constexpr float kNothingSeen = -1e30f;
 // A thread has parts of two rows: row 16 * warp + 8 * h + lane / 4 of the consumer, which four
 // neighbouring lanes share. Element i of its sums is of row h = i / 2 % 2.
 struct SoftmaxState {
-  float reference[2];  // what exponents are relative to, in units of scores
+  float reference[2];  // what exponents are relative to; units: reference_unit
   float sum[2];        // over this thread's columns only, until normalise_output
 };
 
@@ -66,7 +65,7 @@ __device__ __forceinline__ void raise_references(SoftmaxState& state, const floa
 template <int kKeys, typename S>
 __device__ __forceinline__ float exponentiate(float (&s)[S::kScores], int h,
                                               const SoftmaxState& state, float scale_log2) {
-  const float bias = state.reference[h] * scale_log2;
+  const float bias = state.reference[h] * reference_unit(scale_log2);
   float even = 0.0f;
   float odd = 0.0f;
 #pragma unroll
@@ -85,11 +84,7 @@ __device__ __forceinline__ float exponentiate(float (&s)[S::kScores], int h,
 template <int kKeys, typename S>
 __device__ __forceinline__ Rescale follow_maxima(const float (&s)[S::kScores], SoftmaxState& state,
                                                  float scale_log2) {
-  float seen[2] = {thread_max<kKeys>(s, 0), thread_max<kKeys>(s, 1)};
-  if constexpr (kEightBits) {
-    seen[0] = reference_of_8_bits(seen[0], scale_log2);
-    seen[1] = reference_of_8_bits(seen[1], scale_log2);
-  }
+  const float seen[2] = {thread_max<kKeys>(s, 0), thread_max<kKeys>(s, 1)};
   Rescale rescale{true, {1.0f, 1.0f}};
   if constexpr (S::kLazyRescale) {
     const float slack = kLazyRescaleLog2 / scale_log2;

@@ -15,6 +15,7 @@
 #include "common/ptx_wgmma.cuh"
 #include "flash_sm90/debug_dump.cuh"
 #include "flash_sm90/eight_bit_consumer.cuh"
+#include "flash_sm90/eight_bit_softmax.cuh"
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
@@ -356,6 +357,15 @@ class Consumer {
   }
 
   template <int kKeys>
+  __device__ __forceinline__ Rescale softmax() {
+    if constexpr (kEightBits) {
+      return softmax_step_of_8_bits<kKeys, S>(s_, state_, sums_.of_row, scale_log2_);
+    } else {
+      return softmax_step<kKeys, S>(s_, state_, scale_log2_);
+    }
+  }
+
+  template <int kKeys>
   __device__ __forceinline__ void pack(int step) {
     if constexpr (kEightBits) {
       pack_e4m3<kKeys, S>(p_, s_);
@@ -374,7 +384,7 @@ class Consumer {
       await_scores<0>();
       mask<S::kBlockN>(step);
       await_turn();
-      const Rescale rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+      const Rescale rescale = softmax<S::kBlockN>();
       pass_turn();
       rescale_output<S>(o_, rescale);
       if constexpr (kEightBits) {
@@ -394,7 +404,11 @@ class Consumer {
     free_stored_slot();
     await_scores<0>();
     mask<S::kFirstKeys>(steps.last);
-    softmax_step<S::kFirstKeys, S>(s_, state_, scale_log2_);
+    if constexpr (kEightBits) {
+      first_softmax_step_of_8_bits<S::kFirstKeys, S>(s_, state_, scale_log2_);
+    } else {
+      softmax_step<S::kFirstKeys, S>(s_, state_, scale_log2_);
+    }
     pack<S::kFirstKeys>(steps.last);
     int step = steps.last - 1;
     if (S::kFirstKeys < S::kBlockN && step >= steps.first) {
@@ -466,7 +480,7 @@ class Consumer {
     Rescale rescale{false, {1.0f, 1.0f}};
     if (takes_maxima) {
       mask<S::kBlockN>(step);
-      rescale = follow_maxima<S::kBlockN, S>(s_, state_, scale_log2_);
+      rescale = follow_maxima_of_8_bits<S::kBlockN, S>(s_, state_, sums_.of_row, scale_log2_);
     } else {
       cap_scores<S::kBlockN / 2>(s_, of_scores());
     }
@@ -482,7 +496,7 @@ class Consumer {
         warp_scores<S>(s_, smem_ + Plan::query(q_.index(), group_), smem_ + Plan::key(k_.index()),
                        warp_, lane_);
         cap_scores<S::kBlockN / 2>(s_, of_scores());
-        rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+        rescale = softmax<S::kBlockN>();
         pack_e4m3<S::kBlockN, S>(p_, s_);
       } else {
         packed.add_to(state_);
@@ -537,25 +551,25 @@ class Consumer {
   __device__ __forceinline__ bool unite_parts(const Tile& tile) {
     const SplitOutput<S> parts(work_, tile.split, group_, 32 * warp_ + lane_,
                                kFirstStoreBarrier + group_);
-    return parts.unite(outputs(), state_, scale_log2_);
+    return parts.unite(outputs(), state_, reference_unit(scale_log2_));
   }
 
   // Writes O to shared memory, from where one thread of the consumer stores it; or all do, where
   // rows of the next sequence follow.
   __device__ __forceinline__ void store_output(const Tile& tile) {
     [[maybe_unused]] SoftmaxState unrounded = state_;
-    normalise_output<S>(outputs(), state_, sinks_, scale_log2_, own_row());
+    normalise_output<S>(outputs(), state_, sinks_, reference_unit(scale_log2_), own_row());
     if constexpr (kWritesLse) {
       if constexpr (kEightBits) {
         sums_.change_places(unrounded);
-        finish_sum(unrounded, 0, sinks_, scale_log2_);
-        finish_sum(unrounded, 1, sinks_, scale_log2_);
+        finish_sum(unrounded, 0, sinks_, reference_unit(scale_log2_));
+        finish_sum(unrounded, 1, sinks_, reference_unit(scale_log2_));
       }
       const long long head =
           (static_cast<long long>(tile.batch) * work_.heads + tile.head) * kRowHeads;
       store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), work_.seq_len,
                            kEightBits ? unrounded : state_, first_row_, own_row(), queries(),
-                           score_unit(of_scores()), lane_);
+                           kEightBits ? kLn2 : score_unit(of_scores()), lane_);
     }
     const unsigned staged = smem_ + Plan::query(q_.index(), group_);
     if constexpr (kEightBits) {

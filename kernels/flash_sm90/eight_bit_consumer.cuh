@@ -139,8 +139,7 @@ template <typename S>
 class PackedSoftmax {
  public:
   __device__ __forceinline__ PackedSoftmax(const SoftmaxState& state, float scale_log2)
-      : scale_log2_(scale_log2),
-        bias_{state.reference[0] * scale_log2, state.reference[1] * scale_log2} {}
+      : scale_log2_(scale_log2), bias_{state.reference[0], state.reference[1]} {}
 
   // The first part of a step's exponentials.
   __device__ __forceinline__ void begin(float (&s)[S::kScores]) {

@@ -94,6 +94,8 @@ __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], Softma
   }
 }
 
+inline constexpr float kLn2 = 0.69314718055994530942f;
+
 // shape: g_lse: of the first query of the tile's first head; head_stride: elements; first_query: of
 //        the consumer; row: the thread's first in it; queries: seq_len. After normalise_output
 // units: score_unit: as the function of that name
@@ -102,7 +104,6 @@ __device__ __forceinline__ void store_log_sum_exp(float* g_lse, int head_stride,
                                                   const SoftmaxState& state, int first_query,
                                                   int row, int queries, float score_unit,
                                                   int lane) {
-  constexpr float kLn2 = 0.69314718055994530942f;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int query = first_query + query_of(row + 8 * h);

@@ -35,6 +35,8 @@ constexpr std::array kHopperProblems{
     EightBitProblem{"128", "--seq-lens 5,130,64 --heads 2 --kv-heads 1 --kv-scales head --causal"},
     EightBitProblem{"128", "--seq 130 --seq-kv 300 --heads 2 --batch 2 --page-size 16"},
     EightBitProblem{"128", "--seq 40 --heads 4 --batch 1 --lse --causal"},
+    // Rows whose scores of a step are all negative, and far above those of the step before.
+    EightBitProblem{"128", "--seq 300 --heads 4 --batch 1 --window 3 --causal"},
     EightBitProblem{"192", "--seq 150 --heads 2 --batch 1 --dhead-v 128 --causal --lse"},
     EightBitProblem{"256", "--seq 100 --seq-kv 200 --heads 2 --batch 1 --kv-scales head"},
     EightBitProblem{"256", "--seq 130 --heads 1 --batch 1 --causal --lse"}};

@@ -39,8 +39,11 @@ FULL = {**LENGTHS, "--seq-kv-lens": "160,160"}
 # Q, K and V of 8 bits, with scales of heads, and with one for all.
 EIGHT_BITS = {"--dtype": "e4m3", "--kv-scales": "head", "--seq": "70", "--seq-kv": "150", "--heads": "4", "--kv-heads": "2",
               "--batch": "1"}
+# Rows whose scores of a step are all negative, and far above those of the step before.
+LOW_SCORES = {"--seq": "300", "--seq-kv": "300", "--window": "3", "--causal": None}
 ONE_SCALE = {**EIGHT_BITS, "--kv-scales": "tensor"}
 OF_8_BITS = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+slots_2+cluster_1+persistent+dynamic"
+LAZY = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+lazy+slots_2+cluster_1+persistent+dynamic"
 WITHOUT_MAXIMA = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+skip_max"
 # More tiles than blocks.
 ONE_EACH = {"--seq": "1", "--seq-kv": "40", "--batch": "40", "--heads": "4", "--page-size": "16", "--schedules": "1"}
@@ -152,7 +155,10 @@ MISTAKES = [
     eight("keys of V in another order than P's", "transposed_values.cuh", "0x6420", "0x6240"),
     eight("keys of P in another order than V's", "eight_bit_consumer.cuh", "s[2 * h + 4], s[2 * h + 5]", "s[2 * h + 5], s[2 * h + 4]"),
     eight("columns of O exchanged", "eight_bit_consumer.cuh", "sums[0], sums[4]", "sums[4], sums[0]"),
-    eight("P beyond its range", "../common/eight_bits.cuh", "kGreatestLog2 = 8.0f", "kGreatestLog2 = 12.0f"),
+    eight("P beyond its range", "eight_bit_softmax.cuh", "kFirstLog2 = 8.0f", "kFirstLog2 = 12.0f"),
+    eight("P grows beyond its range", "eight_bit_softmax.cuh", "kGreatestLog2 = 8.75f", "kGreatestLog2 = 16.0f", config=LAZY),
+    eight("maxima below 0 overlooked", "eight_bit_softmax.cuh", "(reference < -kGreatestLog2)", "(reference < -1e20f)",
+          config=LAZY, shape=LOW_SCORES),
     eight("P beyond its range where no maxima are taken", "eight_bit_consumer.cuh", "(greatest & 0x80808080u) != 0", "false",
           config=WITHOUT_MAXIMA),
     eight("sums of P left behind by the first step", "eight_bit_consumer.cuh", "of_row[h] += o[S::kOutputs + 2 * h];",
