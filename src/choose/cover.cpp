@@ -434,6 +434,8 @@ TunedTable restricted_to(const TunedTable& table, const std::vector<Config>& con
   for (TunedProblem& row : rest.problems) {
     std::erase_if(row.times,
                   [&](const TunedTime& time) { return !is_among(time.config, configs); });
+    // A race may rank a configuration behind slower ones that it did not compare it with.
+    std::ranges::stable_sort(row.times, {}, &TunedTime::regret_percent);
   }
   std::erase_if(rest.problems, [](const TunedProblem& row) { return row.times.empty(); });
   finish_table(rest);

@@ -79,8 +79,8 @@ inline constexpr std::size_t kMostExactCandidates = 256;
 /// The configurations that win a row or are a default, in configuration order.
 [[nodiscard]] std::vector<Config> winners_and_defaults(const TunedTable& table);
 
-/// The table with only the times of these configurations, and defaults chosen among them. Its fits
-/// combine them (fit_times()); those of a cover do not.
+/// The table with only the times of these configurations, on each row from the least regret on, and
+/// defaults chosen among them. Its fits combine them (fit_times()); those of a cover do not.
 [[nodiscard]] TunedTable restricted_to(const TunedTable& table, const std::vector<Config>& configs);
 [[nodiscard]] TunedTable restricted_to(const TunedTable& table, const Cover& cover);
 

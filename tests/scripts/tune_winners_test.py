@@ -22,7 +22,7 @@ ranking = [*({**result, "config": name} for name in "cdefg"), *({**of_two, "conf
 ranking.sort(key=lambda one: one["time_us"])
 problem = {"problem": {"batch": option["--batch"], "keys": int(option.get("--seq-kv", 0)), "budget": option["--budget"],
                        "causal": "--causal" in sys.argv, "space": option.get("--space"),
-                       "repeats": option.get("--repeats")}, "ranking": ranking,
+                       "repeats": option.get("--repeats"), "kv_dtype": option.get("--kv-dtype")}, "ranking": ranking,
            "failures": [{}], "more_ranked": 4, "more_failed": None, "measuring": {}, "audited": [], "audit": [],
            "conditions": {"timeline": [1]}}
 run = {"wall_s": 1.5, "busy_s": 1.0, "source_hashes": {option["--family"]: "abc"}, "complete": True,
@@ -62,12 +62,13 @@ class TuneWinners(FolderTest):
         return said if code else json.loads((self.folder / "merged.json").read_text(encoding="utf-8"))
 
     def test_winners_are_merged_without_what_choices_do_not_need(self):
-        self.tune([sweep(), sweep(keys=4096)])
+        self.tune([sweep(), sweep(keys=4096, kv_dtype="e4m3")])
         merged = self.merge()
         self.assertEqual([one["problem"] for one in merged["problems"]],
-                         [{"batch": "1", "keys": 512, "budget": "6", "causal": False, "space": None, "repeats": None},
-                          {"batch": "1", "keys": 4096, "budget": "6", "causal": False, "space": None,
-                           "repeats": None}])
+                         [{"batch": "1", "keys": 512, "budget": "6", "causal": False, "space": None, "repeats": None,
+                           "kv_dtype": None},
+                          {"batch": "1", "keys": 4096, "budget": "6", "causal": False, "space": None, "repeats": None,
+                           "kv_dtype": "e4m3"}])
         first = merged["problems"][0]
         self.assertEqual([one["family"] for one in first["ranking"]], ["one"] * 3 + ["two"])
         self.assertEqual((first["more_ranked"], first["more_failed"]), (9, 1))
@@ -121,11 +122,12 @@ class TuneWinners(FolderTest):
         del prefill["keys"]
         self.tune([prefill], "--repeats", 16)
         self.assertEqual(self.merge()["problems"][0]["problem"],
-                         {"batch": "1", "keys": 0, "budget": "6", "causal": True, "space": "cover", "repeats": "16"})
+                         {"batch": "1", "keys": 0, "budget": "6", "causal": True, "space": "cover", "repeats": "16",
+                          "kv_dtype": None})
 
     def test_sweeps_that_are_not_there_are_an_error(self):
         said = self.run_script("prefil", "--out", self.folder / "out", code=1)
-        self.assertIn("no sweeps 'prefil': No such file or directory; give decode, prefill or a file", said)
+        self.assertIn("no sweeps 'prefil': No such file or directory; give decode, decode_8_bits, prefill or a file", said)
 
     def test_it_may_begin_later_and_end_earlier(self):
         self.assertIn("stopped before sweep 2 of 2", self.tune([sweep(), sweep()], "--from", 2, "--time-limit", 0))

@@ -91,6 +91,15 @@ TEST(Cover, RestrictsTheTableToItself) {
   EXPECT_EQ(rest.defaults.at(0).short_form, "c4");
 }
 
+TEST(Cover, BeginsARowWithTheLeastRegretWhateverTheRaceRanked) {
+  TunedTable table =
+      samples::table({row(problem(512), {{1, 100.0}, {2, 138.0}, {3, 103.0}}),
+                      row(problem(1024), {{3, 100.0}}), row(problem(2048), {{2, 100.0}})});
+  const TunedTable rest = restricted_to(table, find_cover(table, 5.0));
+  EXPECT_EQ(rest.problems[0].times.size(), 2U);
+  EXPECT_NEAR(rest.problems[0].times[0].regret_percent, 3.0, 1e-9);
+}
+
 TEST(Cover, IsGreedyBeyondTheMostExactCandidates) {
   EXPECT_TRUE(find_cover(three_rows(), 5.0, 3).exact);
   const Cover greedy = find_cover(three_rows(), 5.0, 2);

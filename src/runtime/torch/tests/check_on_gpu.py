@@ -26,6 +26,7 @@ from fatune_attention import (_fallback, allow_untuned, explain, flash_attn_func
 OPERATORS = torch.ops.fatune_attention
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
 SMALL = Problem(2, 4, 4, 300, 300, 128, 128, torch.bfloat16, True)
+EIGHT_BITS = {"E4M3": torch.float8_e4m3fn, "E5M2": torch.float8_e5m2}
 FLUSH_WORDS = 64 * 2**20
 MOST_HOST_US = 5.0
 MOST_RECORDING_US = 6.0
@@ -207,11 +208,12 @@ def check_graph(options):
     return "12 problems captured and replayed"
 
 
-def tuned_kinds(options):
-    """The element types and head dimensions of the table's problems."""
+def tuned_kinds(options, kv_dtype=None):
+    """The element types and head dimensions of the table's problems, or of those with this type of K and V."""
     rows = json.loads(options.table.read_text())["rows"] if options.table.exists() else []
-    return sorted({(DTYPES[row["problem"]["dtype"]], row["problem"]["d_head"]) for row in rows}, key=str) or [
-        (torch.bfloat16, 128)]
+    problems = [row["problem"] for row in rows]
+    kinds = {(DTYPES[one["dtype"]], one["d_head"]) for one in problems if kv_dtype in (None, one["kv_dtype"])}
+    return sorted(kinds, key=str) or ([] if kv_dtype else [(torch.bfloat16, 128)])
 
 
 def decode(problem, q, k, v, lengths):
@@ -257,6 +259,26 @@ def check_pages(options):
         require(fault is None, problem, "in pages of", pools[0].size(1), fault)
         steps.append(explain(q, *pools, like=flash_attn_with_kvcache, **call).step)
     return counted(steps)
+
+
+def check_eight_bits(options):
+    """Checks caches of 8 bits with scales of heads, as they are and in pages."""
+    kinds = {name: tuned_kinds(options, name) for name in EIGHT_BITS}
+    problems = [(EIGHT_BITS[name], problem) for name, of_type in kinds.items() if of_type
+                for problem in decoding.random_decoding(max(1, options.count // 4), options.seed + 4, of_type)]
+    steps = []
+    for seed, (kind, problem) in enumerate(problems):
+        q, *caches = decoding.caches(problem, seed)
+        lengths = decoding.random_lengths(problem, seed)
+        stored, scales, meant = decoding.in_8_bits(kind, lengths, *caches)
+        call = dict(cache_seqlens=lengths.cuda(), k_descale=scales[0], v_descale=scales[1], return_softmax_lse=True,
+                    **decoding.options(problem))
+        table, *pools = decoding.in_pages((16, 64)[seed % 2], seed, *(one.view(torch.uint8) for one in stored), filling=255)
+        for own, more in ((stored, {}), ([one.view(kind) for one in pools], {"block_table": table})):
+            fault = decoding.fault(problem, lengths, *flash_attn_with_kvcache(q, *own, **call, **more), q, *meant)
+            require(fault is None, problem, "in", kind, "with", *more, fault)
+            steps.append(explain(q, *own, like=flash_attn_with_kvcache, **call, **more).step)
+    return counted(steps) if problems else "no tuned problem has K and V of 8 bits"
 
 
 def packed_arrays(queries, keys, has_pages):

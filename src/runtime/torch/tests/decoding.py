@@ -51,6 +51,19 @@ def poison(lengths, *tensors):
             tensor[sequence, length:] = float("nan")
 
 
+def in_8_bits(kind, lengths, *caches):
+    """Returns caches in 8 bits, NaN behind the sequences' last keys; scales of heads, powers of two; and the caches that
+    these mean, which 16 bits hold exactly."""
+    stored = [one.to(kind) for one in caches]
+    scales = [2.0 ** torch.randint(-2, 3, (one.size(2),), device=one.device) for one in caches]
+    meant = [one.to(own.dtype) * scale[:, None].to(own.dtype) for own, one, scale in zip(caches, stored, scales)]
+    bits = [one.view(torch.uint8) for one in stored]
+    for sequence, length in enumerate(lengths.tolist()):
+        for one in bits:
+            one[sequence, length:] = 255
+    return stored, scales, meant
+
+
 def options(problem):
     """The arguments of flash_attn_with_kvcache for the problem's mask and scale."""
     left = problem.window - 1 if problem.window else -1
@@ -77,18 +90,18 @@ def fault(problem, lengths, o, lse, q, k, v):
     return None
 
 
-def in_pages(page_size, seed, *tensors):
+def in_pages(page_size, seed, *tensors, filling=float("nan")):
     """Returns a table of pages and caches (batch, rows, heads, d) as pools whose pages are in a random order. Pages have
-    NaN behind a cache's last row, and so have pages that no sequence has. With an odd seed the caches share one tensor,
-    whose rows have a row of each, as in vLLM."""
+    `filling` behind a cache's last row, and so have pages that no sequence has. With an odd seed the caches share one
+    tensor, whose rows have a row of each, as in vLLM."""
     batch, rows = tensors[0].shape[:2]
     width = -(-rows // page_size)
     order = torch.randperm(batch * width + 3, generator=torch.Generator().manual_seed(seed))
     device = tensors[0].device
 
     def pool_of(tensor):
-        pool = torch.full((len(order), page_size, *tensor.shape[2:]), float("nan"), dtype=tensor.dtype, device=device)
-        padded = torch.nn.functional.pad(tensor, (0, 0, 0, 0, 0, width * page_size - rows), value=float("nan"))
+        pool = torch.full((len(order), page_size, *tensor.shape[2:]), filling, dtype=tensor.dtype, device=device)
+        padded = torch.nn.functional.pad(tensor, (0, 0, 0, 0, 0, width * page_size - rows), value=filling)
         pool[order[:batch * width].to(device)] = padded.reshape(-1, page_size, *tensor.shape[2:])
         return pool
 
