@@ -369,7 +369,7 @@ class Consumer {
   __device__ __forceinline__ void pack(int step) {
     if constexpr (kEightBits) {
       pack_e4m3<kKeys, S>(p_, s_);
-      sums_.template add_packed<S>(p_, kKeys / 8);
+      sums_.template add_packed<kKeys, S>(p_);
     } else {
       pack_probabilities<kKeys, S>(p_, s_);
     }
@@ -508,7 +508,7 @@ class Consumer {
     rescale_output<S>(o_, rescale);
     sums_.rescale(rescale);
     sums_.template take_column<S>(o_);
-    sums_.template add_packed<S>(p_, S::kBlockN / 8);
+    sums_.template add_packed<S::kBlockN, S>(p_);
   }
 
   // Computes O += P V of the last step.

@@ -74,10 +74,17 @@ __device__ __forceinline__ bool exceeds_range(const unsigned (&p)[kCount]) {
   return __any_sync(0xffffffffu, (greatest & 0x80808080u) != 0);
 }
 
-// The sum of four e4m3.
-__device__ __forceinline__ float sum_of_four(unsigned four) {
-  const TwoPairs halves = cvt_halves_of_four<true>(four);
-  const unsigned sums = add_f16x2(halves.first, halves.second);
+// The sum of kCount words of four e4m3, with a stride of kStride. They are added in fp16, whose
+// significand has seven bits more than theirs, and whose range their sum does not leave.
+template <int kCount, int kStride>
+__device__ __forceinline__ float sum_of_words(const unsigned* words) {
+  unsigned sums = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const TwoPairs halves = cvt_halves_of_four<true>(words[i * kStride]);
+    const unsigned both = add_f16x2(halves.first, halves.second);
+    sums = i == 0 ? both : add_f16x2(sums, both);
+  }
   return cvt_f32<false>(static_cast<unsigned short>(sums)) +
          cvt_f32<false>(static_cast<unsigned short>(sums >> 16));
 }
@@ -105,13 +112,17 @@ struct RoundedSums {
     }
   }
 
-  // Adds those of a step's P, unless they are a column of the product P V.
-  template <typename S, int kCount>
-  __device__ __forceinline__ void add_packed(const unsigned (&p)[kCount], int count) {
+  // Adds those of a step's first kKeys keys, unless they are a column of the product P V.
+  // shape: p: words 2 * i + h are of row h
+  template <int kKeys, typename S>
+  __device__ __forceinline__ void add_packed(const unsigned* p) {
     if constexpr (S::kSumColumns == 0) {
+      constexpr int kWords = kKeys / 16;  // of a row
+      constexpr int kAtOnce = kWords % 4 == 0 ? 4 : kWords % 3 == 0 ? 3 : 2;
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-        of_row[i % 2] += i < count ? sum_of_four(p[i]) : 0.0f;
+      for (int i = 0; i < kWords; i += kAtOnce) {
+        of_row[0] += sum_of_words<kAtOnce, 2>(p + 2 * i);
+        of_row[1] += sum_of_words<kAtOnce, 2>(p + 2 * i + 1);
       }
     }
   }
