@@ -511,15 +511,23 @@ class Consumer {
     sums_.template add_packed<S::kBlockN, S>(p_);
   }
 
-  // Computes O += P V of the last step.
+  // Computes O += P V of the last step. With elements of 8 bits the wait is within the branches:
+  // behind them, the compiler copies sums of rows before the wait.
   __device__ __forceinline__ void finish_output(const Steps& steps) {
     if (S::kFirstKeys < S::kBlockN && steps.first == steps.last) {
       start_output<S::kFirstKeys>(0);
+      if constexpr (kEightBits) {
+        await_output(steps.first);
+      }
     } else {
       start_output<S::kBlockN>(steps.first == steps.last ? 0 : 1);
+      if constexpr (kEightBits) {
+        await_output(steps.first);
+      }
     }
-    await_output(steps.first);
-    if constexpr (kEightBits) {
+    if constexpr (!kEightBits) {
+      await_output(steps.first);
+    } else {
       sums_.template take_column<S>(o_);
     }
   }

@@ -30,6 +30,8 @@ constexpr std::array kHopperProblems{
     EightBitProblem{"64", "--seq 130 --seq-kv-lens 5,300,0 --heads 2 --softcap 20 --layout bhsd"},
     EightBitProblem{"64", "--seq 200 --heads 1 --batch 1 --window 50 --lse"},
     EightBitProblem{"128", "--seq 150 --heads 2 --batch 1 --layout bhsd"},
+    // A short first step, which is a tile's only one for no rows.
+    EightBitProblem{"128", "--seq 200 --seq-kv 390 --heads 2 --batch 2"},
     EightBitProblem{"128",
                     "--seq 70 --seq-kv 400 --heads 4 --kv-heads 2 --kv-scales head --causal"},
     EightBitProblem{"128", "--seq-lens 5,130,64 --heads 2 --kv-heads 1 --kv-scales head --causal"},
