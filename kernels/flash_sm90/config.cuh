@@ -43,6 +43,9 @@ struct HopperForwardConfig {
 #ifndef FATUNE_IDLE_CONSUMERS
 #define FATUNE_IDLE_CONSUMERS 0
 #endif
+#ifndef FATUNE_SCALE_BLOCK
+#define FATUNE_SCALE_BLOCK 0
+#endif
 
 // Properties of the problem, from defines that family.json sets; absent ones cost nothing.
 // The position of a query is that of its own key: row + seq_len_kv - seq_len.
@@ -68,9 +71,10 @@ enum ProblemFlag : bool {
 constexpr L2Policy kPassing = FATUNE_L2_HINTS ? L2Policy::kEvictFirst : L2Policy::kNormal;
 constexpr L2Policy kReused = FATUNE_L2_HINTS ? L2Policy::kEvictLast : L2Policy::kNormal;
 enum ProblemExtent : int {
-  kShortKeys = FATUNE_SHORT_KEYS,  // keys in the step with the last keys; 0: BLOCK_N
-  kPageSize = FATUNE_PAGE_SIZE,    // keys of a page; 0: K and V are contiguous
-  kRowHeads = FATUNE_ROW_HEADS,    // heads that a query has rows of in a tile: pack_gqa
+  kShortKeys = FATUNE_SHORT_KEYS,    // keys in the step with the last keys; 0: BLOCK_N
+  kPageSize = FATUNE_PAGE_SIZE,      // keys of a page; 0: K and V are contiguous
+  kRowHeads = FATUNE_ROW_HEADS,      // heads that a query has rows of in a tile: pack_gqa
+  kScaleBlock = FATUNE_SCALE_BLOCK,  // positions that share a scale of 8 bits; 0: not in blocks
   kWindow = FATUNE_WINDOW,  // sliding window: query i sees keys with |i - j| < kWindow; 0: all
   kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // most keys after the position
 };

@@ -15,6 +15,7 @@
 #include "common/ptx_wgmma.cuh"
 #include "flash_sm90/debug_dump.cuh"
 #include "flash_sm90/eight_bit_consumer.cuh"
+#include "flash_sm90/eight_bit_scales.cuh"
 #include "flash_sm90/eight_bit_softmax.cuh"
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
@@ -66,9 +67,11 @@ class Consumer {
       load_sinks(tile);
     }
     if constexpr (kEightBits) {
-      scales_.load(work_, tile);
+      scales_.load(work_, tile, first_row_);
       sums_.begin();
-      scale_log2_ = log2_unit(scales_);
+      if constexpr (kScaleBlock == 0) {
+        scale_log2_ = log2_unit(scales_);
+      }
     }
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
@@ -135,6 +138,26 @@ class Consumer {
       return scales_;
     } else {
       return work_;
+    }
+  }
+
+  // With scales of blocks: loads those of a step.
+  __device__ __forceinline__ void ask_scales(int step) { scales_.template ask<S>(work_, step); }
+  // Goes on to the scale of K that was asked for.
+  __device__ __forceinline__ void take_key_scale() {
+    if constexpr (kScaleBlock > 0) {
+      scales_.take_key();
+      scale_log2_ = log2_unit(scales_);
+    }
+  }
+  // Goes on to the scale of V that was asked for. In a tile's first step O has no products yet.
+  // sync: no product to O is pending
+  __device__ __forceinline__ void take_value_scale(bool is_first) {
+    if (is_first) {
+      scales_.begin_value();
+    } else if constexpr (kScaleBlock > 0) {
+      scales_.template take_value<S>(outputs());
+      after_wait(o_);  // multiplications of O stay before the next product's fence
     }
   }
 
@@ -379,14 +402,17 @@ class Consumer {
   __device__ __forceinline__ void serial_steps(const Steps& steps) {
 #pragma unroll 1
     for (int step = steps.last; step >= steps.first; --step) {
+      ask_scales(step);
       start_scores<S::kBlockN>();
       free_stored_slot();
       await_scores<0>();
+      take_key_scale();
       mask<S::kBlockN>(step);
       await_turn();
       const Rescale rescale = softmax<S::kBlockN>();
       pass_turn();
       rescale_output<S>(o_, rescale);
+      take_value_scale(step == steps.last);
       if constexpr (kEightBits) {
         sums_.rescale(rescale);
       }
@@ -400,9 +426,12 @@ class Consumer {
   }
 
   __device__ __forceinline__ void overlapped_steps(const Steps& steps) {
+    ask_scales(steps.last);
     start_scores<S::kFirstKeys>();
     free_stored_slot();
     await_scores<0>();
+    take_key_scale();
+    take_value_scale(true);
     mask<S::kFirstKeys>(steps.last);
     if constexpr (kEightBits) {
       first_softmax_step_of_8_bits<S::kFirstKeys, S>(s_, state_, scale_log2_);
@@ -424,6 +453,7 @@ class Consumer {
   // Computes the step's scores and softmax, and O += P V of the previous step of kKeysBefore keys.
   template <int kKeysBefore>
   __device__ __forceinline__ void overlapped_step(const Steps& steps, int step) {
+    ask_scales(step);
     await_turn();
     start_scores<S::kBlockN>();
     start_output<kKeysBefore>(step + 1 == steps.last ? 0 : 1);
@@ -476,6 +506,7 @@ class Consumer {
   __device__ __forceinline__ void softmax_and_pack(int step) {
     wgmma_wait<1>();
     after_wait(s_);
+    take_key_scale();
     const bool takes_maxima = !S::kSkipMax || is_masked(step);
     Rescale rescale{false, {1.0f, 1.0f}};
     if (takes_maxima) {
@@ -508,6 +539,7 @@ class Consumer {
     rescale_output<S>(o_, rescale);
     sums_.rescale(rescale);
     sums_.template take_column<S>(o_);
+    take_value_scale(false);
     sums_.template add_packed<S::kBlockN, S>(p_);
   }
 

@@ -1,5 +1,5 @@
-// What a consumer does with elements of 8 bits: their scales, P as the left operand of products,
-// and O, whose columns are in the order of transposed_values.cuh.
+// What a consumer does with elements of 8 bits: P as the left operand of products, and O, whose
+// columns are in the order of transposed_values.cuh.
 #ifndef FATUNE_KERNELS_FLASH_SM90_EIGHT_BIT_CONSUMER_CUH
 #define FATUNE_KERNELS_FLASH_SM90_EIGHT_BIT_CONSUMER_CUH
 
@@ -8,37 +8,7 @@
 #include "common/ptx_fp8.cuh"
 #include "common/ptx_math.cuh"
 #include "common/ptx_memory.cuh"
-#include "flash_sm90/kernel_args.cuh"
 #include "flash_sm90/smem_plan.cuh"
-#include "flash_sm90/tile_schedule.cuh"
-
-// What the products of a tile are multiplied by.
-struct TileScales {
-  float softmax_scale;  // of products of stored elements of Q and K
-  float softcap;        // the problem's
-  float value;          // of stored elements of V
-
-  __device__ __forceinline__ void load(const Work& work, const Tile& tile) {
-#if FATUNE_EIGHT_BITS
-    const int kv_head = tile.head / work.group * work.scale_stride;
-    softmax_scale = work.softmax_scale * __ldg(work.q_scales + tile.head * work.scale_stride) *
-                    __ldg(work.k_scales + kv_head);
-    value = __ldg(work.v_scales + kv_head);
-#if FATUNE_SOFTCAP
-    softcap = work.softcap;
-#endif
-#endif
-  }
-};
-
-// Multiplies O by the scale of V.
-template <typename S>
-__device__ __forceinline__ void scale_values(float (&o)[S::kOutputs], const TileScales& scales) {
-#pragma unroll
-  for (float& output : o) {
-    output *= scales.value;
-  }
-}
 
 // Packs probabilities of 16 keys into two words of the operand of wgmma_fp8_registers. Its columns
 // 4 * t to 4 * t + 3 are keys 2 * t, 2 * t + 1, 8 + 2 * t and 9 + 2 * t, which this thread has the

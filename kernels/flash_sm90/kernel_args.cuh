@@ -34,7 +34,14 @@ struct Work {
   const float* q_scales;  // (query heads), or one of all: what makes elements of Q numbers
   const float* k_scales;  // (heads of keys), or one of all
   const float* v_scales;
+#if FATUNE_SCALE_BLOCK > 0
+  // Scales are (sequences, blocks, heads).
+  int query_blocks;  // blocks of the longest sequence's queries
+  int key_blocks;    // and of keys
+  int kv_heads;
+#else
   int scale_stride;  // from a head's scale to the next one: 1, or 0
+#endif
 #endif
 #if FATUNE_SINKS
   const float* sinks;  // (query heads): scaled scores

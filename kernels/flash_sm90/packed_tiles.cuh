@@ -35,7 +35,8 @@ class PackedTiles {
     }
     tile.batch = 0;
     tile.head = index - number * args_.heads;
-    tile.sequence = {of.first_query, kPaged ? of.number : of.first_key, of.seq_len, of.seq_len_kv};
+    tile.sequence = {of.first_query, kPaged ? of.number : of.first_key, of.seq_len, of.seq_len_kv,
+                     of.number};
     const int unit = kCausal ? after : Units::units_of(of.seq_len) - 1 - after;
     tile.first_row = unit * S::kBlockQueries;
     set_steps<S>(tile, tile.first_row, tile.sequence);
@@ -53,7 +54,9 @@ class PackedTiles {
   Units units_;
 };
 
-// Passes tiles of a packed batch from the producer to the consumers. A slot has eight words.
+// Passes tiles of a packed batch from the producer to the consumers. A slot has eight words. With
+// scales of blocks, consumers need their sequence's number; no consumer needs its first key, whose
+// word it takes.
 template <typename S>
 class PackedQueue {
  public:
@@ -68,7 +71,8 @@ class PackedQueue {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     const unsigned to = smem_ + Plan::tile(slot_.index());
     mbarrier_wait(Plan::empty(full), slot_.parity() ^ 1);
-    st_shared_16(to, make_uint4(tile.sequence.first_query, tile.sequence.first_key,
+    st_shared_16(to, make_uint4(tile.sequence.first_query,
+                                kPassesNumber ? tile.sequence.number : tile.sequence.first_key,
                                 tile.sequence.seq_len, tile.sequence.seq_len_kv));
     st_shared_16(to + 16, make_uint4(exists ? tile.head : kNoHead, tile.first_row, tile.last_step,
                                      tile.first_step));
@@ -88,8 +92,8 @@ class PackedQueue {
     const uint4 sequence = leads ? ld_shared_16(from) : make_uint4(0, 0, 0, 0);
     const uint4 rest = leads ? ld_shared_16(from + 16) : make_uint4(0, 0, 0, 0);
     tile.batch = 0;
-    tile.sequence = {uniform(sequence.x), uniform(sequence.y), uniform(sequence.z),
-                     uniform(sequence.w)};
+    const int passed = uniform(sequence.y);
+    tile.sequence = {uniform(sequence.x), passed, uniform(sequence.z), uniform(sequence.w), passed};
     tile.head = uniform(rest.x);
     tile.first_row = uniform(rest.y);
     tile.last_step = uniform(rest.z);
@@ -103,6 +107,7 @@ class PackedQueue {
 
  private:
   static constexpr int kNoHead = -1;
+  enum Flag : bool { kPassesNumber = kScaleBlock > 0 };
 
   // Returns the first lane's value.
   static __device__ __forceinline__ int uniform(unsigned value) {

@@ -14,6 +14,7 @@ struct Sequence {
   int first_key;  // of K and V in pages: the sequence's number
   int seq_len;
   int seq_len_kv;
+  int number;  // in the batch; not set unless the batch is packed
 };
 
 // A unit of queries of one head (with pack_gqa, of one group of heads), shared by the blocks of a

@@ -97,28 +97,52 @@ __device__ __forceinline__ long long key_offset(const Args& args, const TensorVi
                     key - entry * pages.page_size, head);
 }
 
+// Where the scale of a row's block is.
+// shape: starts: of the packed sequences' rows, or null; row: as key_offset()
+template <typename Args>
+__device__ __forceinline__ long long block_offset(const Args& args, const TensorView& scales,
+                                                  const int* starts, long long batch, int row,
+                                                  long long head) {
+  if (starts != nullptr) {
+    batch = sequence_at(starts, args.packed.sequences, row);
+    row -= starts[batch];
+  }
+  return row_offset(scales, batch, row / args.scales.block, head);
+}
+
 // The scale of a key's row of K or V: what is stored there is multiplied by it.
 // shape: as key_offset(); scales: of args
 template <typename Args>
 __device__ __forceinline__ float key_scale(const Args& args, const TensorView& scales,
                                            long long batch, int key, long long head) {
-  return kHasEightBits
-             ? static_cast<const float*>(scales.data)[key_offset(args, scales, batch, key, head)]
-             : 1.0f;
+  if constexpr (!kHasEightBits) {
+    return 1.0f;
+  }
+  const long long at = args.scales.block > 0
+                           ? block_offset(args, scales, args.packed.keys, batch, key, head)
+                           : key_offset(args, scales, batch, key, head);
+  return static_cast<const float*>(scales.data)[at];
 }
 
-// The scale of a head of Q.
-// shape: scales: of Q
-__device__ __forceinline__ float query_scale(const TensorView& scales, long long head) {
-  return kHasEightBitQueries
-             ? static_cast<const float*>(scales.data)[row_offset(scales, 0, 0, head)]
-             : 1.0f;
+// The scale of a row of Q.
+// shape: row: of the batch; where sequences are packed, of all of them, one after the other
+template <typename Args>
+__device__ __forceinline__ float query_scale(const Args& args, long long batch, int row,
+                                             long long head) {
+  if constexpr (!kHasEightBitQueries) {
+    return 1.0f;
+  }
+  const TensorView& scales = args.scales.q;
+  const long long at = args.scales.block > 0
+                           ? block_offset(args, scales, args.packed.queries, batch, row, head)
+                           : row_offset(scales, batch, row, head);
+  return static_cast<const float*>(scales.data)[at];
 }
 
 // Whether keys, or pages of them, have scales of their own.
 // shape: scales: of K or of V
-__device__ __forceinline__ bool keys_have_scales(const TensorView& scales) {
-  return kHasEightBits && scales.batch_stride != 0;
+__device__ __forceinline__ bool keys_have_scales(const InputScales& of, const TensorView& scales) {
+  return kHasEightBits && of.block == 0 && scales.batch_stride != 0;
 }
 
 // The significand of a normal number > 0, from 1 to below 2.

@@ -36,11 +36,13 @@ struct PackedRows {
 
 // The scales of K, V and Q, fp32, where these have 8 bits: an element's value is what is stored
 // times the scale of its row of its head. Views of one column, those of K and V with the extents
-// and pages of K; strides are 0 where scales are shared.
+// and pages of K; strides are 0 where scales are shared. Those of blocks are (sequences, blocks,
+// heads).
 struct InputScales {
   TensorView k;  // data: null unless elements have 8 bits
   TensorView v;
-  TensorView q;  // differs between heads alone
+  TensorView q;
+  int block;  // positions of a sequence that share a scale; 0: scales are not of blocks
 };
 
 // Heads of Q share those of K and V in groups of the same size. Rows of K and V that no query may
@@ -142,7 +144,8 @@ struct RowStatisticsArgs {
 
 struct NormArgs {
   TensorView q;
-  TensorView q_scales;  // as in InputScales
+  InputScales scales;
+  PackedRows packed;
   const void* k;
   unsigned long long rows[2];  // rows of Q, rows of K
   unsigned* norm_bits;         // [2] greatest squared norms as fp32 bits; start at 0

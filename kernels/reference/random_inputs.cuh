@@ -162,7 +162,7 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
 __device__ __forceinline__ float scale_at(const FillInputsArgs& args, RandomStream tensor,
                                           const Place& at) {
   if (tensor == kQuery) {
-    return query_scale(args.scales.q, at.head);
+    return query_scale(args, at.batch, at.row, at.head);
   }
   return key_scale(args, tensor == kKey ? args.scales.k : args.scales.v, at.batch, at.row, at.head);
 }

@@ -270,7 +270,7 @@ struct Reference {
   // The factor of a rounded probability at its second rounding; 1: there is none.
   // shape: row: of V; it need not exist
   __device__ __forceinline__ float value_significand(int row) const {
-    return keys_have_scales(args.scales.v) && is_filled(row)
+    return keys_have_scales(args.scales, args.scales.v) && is_filled(row)
                ? significand_of(key_scale(args, args.scales.v, blockIdx.z, row, key_head()))
                : 1.0f;
   }
@@ -310,8 +310,9 @@ struct Reference {
     __syncthreads();
     const auto address = [this](int row) { return query_address(shared.rows[row]); };
 #if FATUNE_EIGHT_BIT_QUERIES != 0
-    load_scaled_rows<kHeadDim>(shared.q, address,
-                               [this](int) { return query_scale(args.scales.q, blockIdx.y); });
+    load_scaled_rows<kHeadDim>(shared.q, address, [this](int row) {
+      return query_scale(args, blockIdx.z, shared.rows[row], blockIdx.y);
+    });
 #else
     load_rows<kHeadDim>(shared.q, address);
 #endif

@@ -48,8 +48,11 @@ __device__ __forceinline__ float squared_query_scale(const NormArgs& args, unsig
   if constexpr (!kHasEightBitQueries) {
     return 1.0f;
   }
-  const unsigned long long head = row * kHeadDim / args.q.head_stride % args.q.heads;
-  const float scale = query_scale(args.q_scales, static_cast<long long>(head));
+  const unsigned long long first = row * kHeadDim;
+  const unsigned long long head = first / args.q.head_stride % args.q.heads;
+  const unsigned long long position = first / args.q.row_stride % args.q.rows;
+  const float scale = query_scale(args, static_cast<long long>(first / args.q.batch_stride),
+                                  static_cast<int>(position), static_cast<long long>(head));
   return scale * scale;
 }
 

@@ -70,7 +70,8 @@ double limit_of_rows(const Problem& problem, const ReferenceArgs& reference, dou
   gpu::fill_words_async(on_device.address(), 0, bits.size(), stream);
   const TensorShape keys = tensor_shape(problem, TensorRole::k);
   kernels.find_greatest_norms({reference.q,
-                               reference.scales.q,
+                               reference.scales,
+                               reference.packed,
                                reference.k.data,
                                {row_count(reference.q), row_count(keys)},
                                on_device.as<unsigned>()},
@@ -207,7 +208,7 @@ InputScales Tensors::scales() const {
     return view_of(shape, shape, as_pointer(scales->memory.address()));
   };
   return {view(kKeyScalesTensor, TensorRole::k), view(kValueScalesTensor, TensorRole::v),
-          view(kQueryScalesTensor, TensorRole::q)};
+          view(kQueryScalesTensor, TensorRole::q), static_cast<int>(scale_block(problem_))};
 }
 
 double Tensors::greatest_key_scale() const {

@@ -347,7 +347,8 @@ std::vector<double> cpu_attention(const Problem& problem, std::span<const double
 }
 
 bool keys_have_scales(const Problem& problem) {
-  return has_scales(problem) && scale_shape(problem).batch_stride != 0;
+  return has_scales(problem) &&
+         (problem.kv_scales == KvScales::token || problem.kv_scales == KvScales::page);
 }
 
 std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<const double> q,

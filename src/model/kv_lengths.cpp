@@ -272,6 +272,12 @@ std::vector<std::int32_t> starts_of(const std::vector<std::int64_t>& lengths) {
   return starts;
 }
 
+SequenceRow row_in_sequence(const std::vector<std::int32_t>& starts, std::int64_t row) {
+  const std::int64_t sequence =
+      std::distance(starts.begin(), std::ranges::upper_bound(starts, row)) - 1;
+  return {sequence, row - starts[static_cast<std::size_t>(sequence)]};
+}
+
 void check_lengths(const Problem& problem) {
   check_listed(problem, problem.seq_lens, "queries", "seq_lens");
   check_listed(problem, problem.seq_lens_kv, "keys", "seq_lens_kv");

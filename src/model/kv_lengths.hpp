@@ -68,6 +68,15 @@ struct Sequence {
 /// What kQueryStartsTensor or kKeyStartsTensor contains for such lengths: 0, and their sums.
 [[nodiscard]] std::vector<std::int32_t> starts_of(const std::vector<std::int64_t>& lengths);
 
+/// A row of a packed tensor, in the sequence that has it.
+struct SequenceRow {
+  std::int64_t sequence;
+  std::int64_t row;  ///< counted from the sequence's first
+};
+/// Returns where a row is. starts: starts_of() lengths. Precondition: a sequence has the row.
+[[nodiscard]] SequenceRow row_in_sequence(const std::vector<std::int32_t>& starts,
+                                          std::int64_t row);
+
 /// Throws Error(usage) unless there is a length for each sequence, and room for the longest. A
 /// packed problem must have a query and a key, at most kMostSeqLen of each, and the layout bshd.
 void check_lengths(const Problem& problem);

@@ -98,8 +98,9 @@ std::int64_t KeyRows::offset(std::int64_t batch, std::int64_t key, std::int64_t 
     return shape_.row_offset(batch, key, head);
   }
   if (!starts_.empty()) {
-    batch = std::distance(starts_.begin(), std::ranges::upper_bound(starts_, key)) - 1;
-    key -= starts_[static_cast<std::size_t>(batch)];
+    const SequenceRow at = row_in_sequence(starts_, key);
+    batch = at.sequence;
+    key = at.row;
   }
   const auto entry = static_cast<std::size_t>(batch * pages_of_sequence_ + key / page_size_);
   return shape_.row_offset(table_[entry], key % page_size_, head);

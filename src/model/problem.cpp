@@ -62,8 +62,8 @@ using Kind = ProblemDetail::Kind;
 constexpr std::array<DetailName, 4> kDTypes{
     {{"FP16", 5}, {"BF16", 15}, {"E5M2", 23}, {"E4M3", 24}}};
 constexpr std::array<DetailName, 2> kLayouts{{{"bshd", 0}, {"bhsd", 1}}};
-constexpr std::array<DetailName, 4> kScales{
-    {{"tensor", 0}, {"head", 1}, {"token", 2}, {"page", 3}}};
+constexpr std::array<DetailName, 5> kScales{
+    {{"tensor", 0}, {"head", 1}, {"token", 2}, {"page", 3}, {"block", 4}}};
 
 std::string_view name_of(std::span<const DetailName> names, int value) {
   return std::ranges::find(names, value, &DetailName::value)->name;
@@ -141,7 +141,8 @@ void check_dtype(const Problem& problem) {
            "K and V have the type of a Q of 8 bits: leave kv_dtype out");
   }
   if (problem.kv_scales == KvScales::token || problem.kv_scales == KvScales::page) {
-    refuse("scales of keys need Q of 16 bits", "choose kv_scales tensor or head, or another dtype");
+    refuse("scales of keys need Q of 16 bits",
+           "choose kv_scales tensor, head or block, or another dtype");
   }
 }
 
@@ -161,6 +162,8 @@ void check_kv_dtype(const Problem& problem) {
   } else if (problem.kv_scales == KvScales::page && !has_pages(problem)) {
     refuse("K and V are not in pages, which could have scales",
            "name a page_size, or choose other kv_scales");
+  } else if (problem.kv_scales == KvScales::block && !has_query_scales(problem)) {
+    refuse("scales of blocks need Q of 8 bits", "choose other kv_scales, or the dtype E4M3");
   }
 }
 
@@ -332,9 +335,14 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
 }
 
 TensorShape scale_shape(const Problem& problem, TensorRole role) {
-  const TensorShape of = tensor_shape(problem, role == TensorRole::q ? role : TensorRole::k);
-  // check_problem() leaves a Q of 8 bits none of these.
-  const bool each_row = problem.kv_scales == KvScales::token;
+  TensorShape of = tensor_shape(problem, role == TensorRole::q ? role : TensorRole::k);
+  if (const std::int64_t block = scale_block(problem)) {
+    const std::int64_t rows = role == TensorRole::q ? problem.seq_len : problem.seq_len_kv;
+    of.batch = problem.batch;
+    of.rows = (rows + block - 1) / block;
+  }
+  // check_problem() leaves a Q of 8 bits none of tokens or pages.
+  const bool each_row = problem.kv_scales == KvScales::token || scale_block(problem) > 0;
   const bool each_batch = each_row || problem.kv_scales == KvScales::page;
   TensorShape shape;
   shape.batch = each_batch ? of.batch : 1;

@@ -35,8 +35,11 @@ enum class DType : int { fp16 = 5, bf16 = 15, e5m2 = 23, e4m3 = 24 };
 enum class Layout : int { bshd = 0, bhsd = 1 };
 
 /// What elements of an 8-bit K, and of an 8-bit V, share a scale: all, those of a head, of a head
-/// of a key, or of a head of a page. Elements of an 8-bit Q: all, or those of a head of Q.
-enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3 };
+/// of a key, of a head of a page, or of a head of a block of keys. Elements of an 8-bit Q: all,
+/// those of a head of Q, or of a head of a block of queries.
+enum class KvScales : int { tensor = 0, head = 1, token = 2, page = 3, block = 4 };
+/// Positions of a block. A sequence's first block begins with its first position.
+inline constexpr std::int64_t kScaleBlock = 128;
 
 /// 1 / sqrt(d_head), the usual scale of scores.
 [[nodiscard]] float usual_softmax_scale(std::int64_t d_head);
@@ -170,8 +173,9 @@ inline constexpr std::array<ProblemDetail, 15> kProblemDetails{
       &Problem::kv_dtype, 0, 24},
      {"kv_scales", "kv_scales", "--kv-scales", "scales/",
       "what shares a scale in K and V of 8 bits: tensor (all, the default), head, token (a head of "
-      "a key) or page (a head of a page); a Q of 8 bits has those of tensor or head too",
-      &Problem::kv_scales, 0, 3}}};
+      "a key) or page (a head of a page); with Q of 8 bits, which has scales too, tensor, head or "
+      "block (a head of 128 positions)",
+      &Problem::kv_scales, 0, 4}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
 inline constexpr std::string_view kSinksTensor = "sinks";
@@ -266,9 +270,14 @@ struct TensorShape {
 [[nodiscard]] inline bool has_query_scales(const Problem& problem) {
   return has_eight_bits(problem.dtype);
 }
+/// The positions that share a scale, if the problem has scales of blocks; else 0.
+[[nodiscard]] inline std::int64_t scale_block(const Problem& problem) {
+  return problem.kv_scales == KvScales::block ? kScaleBlock : 0;
+}
 /// The shape of the scales of K, and of those of V: (1), (heads), or (batch, rows, heads) of K, or
-/// without its rows for scales of pages. Of Q: (1) or (heads) of Q. A stride is 0 where the scale
-/// is the same. Precondition: the tensor has scales.
+/// without its rows for scales of pages. Of Q: (1) or (heads) of Q. Of each with scales of blocks:
+/// (sequences, blocks of the longest, heads). A stride is 0 where the scale is the same; ScaleRows
+/// says which row has which scale. Precondition: the tensor has scales.
 [[nodiscard]] TensorShape scale_shape(const Problem& problem, TensorRole role = TensorRole::k);
 
 /// Element type of O: that of Q, or bf16 where Q has 8 bits.

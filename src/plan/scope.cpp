@@ -40,6 +40,7 @@ void for_each_problem_symbol(const Problem& problem, Use use_number) {
     use(tensor + "_batch_stride", shape.batch_stride);
   }
   use("pool_pages", has_pages(problem) ? pool_pages(problem) : 0);
+  use("scale_block", scale_block(problem));
 }
 
 /// Calls use(name, value) for every symbol of a device.

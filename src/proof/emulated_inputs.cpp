@@ -10,6 +10,7 @@
 #include "model/error_rule.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
+#include "model/scale_rows.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
@@ -85,10 +86,11 @@ void put_rows(const Problem& problem, TensorRole role, std::int64_t count,
 void put_queries(const Problem& problem, const HeadRows& to, const std::vector<std::uint16_t>& rows,
                  const std::vector<float>& scales, std::vector<std::uint16_t>& tensor) {
   const TensorShape shape = tensor_shape(problem, TensorRole::q);
+  const ScaleRows scale_rows(problem, TensorRole::q);
   put_rows(
       problem, TensorRole::q, to.count, rows, scales,
       [&](std::int64_t row) { return shape.row_offset(to.batch, to.first + row, to.head); },
-      [&](std::int64_t) { return scale_shape(problem, TensorRole::q).row_offset(0, 0, to.head); },
+      [&](std::int64_t row) { return scale_rows.offset(to.batch, to.first + row, to.head); },
       tensor);
 }
 
@@ -97,11 +99,11 @@ void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
               const std::vector<std::uint16_t>& rows, const std::vector<float>& scales,
               std::vector<std::uint16_t>& tensor) {
   const KeyRows places(problem, role);
-  const KeyRows scale_places(problem, scale_shape(problem));
+  const ScaleRows scale_rows(problem, role);
   put_rows(
       problem, role, to.count, rows, scales,
       [&](std::int64_t key) { return places.offset(to.batch, to.first + key, to.head); },
-      [&](std::int64_t key) { return scale_places.offset(to.batch, to.first + key, to.head); },
+      [&](std::int64_t key) { return scale_rows.offset(to.batch, to.first + key, to.head); },
       tensor);
 }
 
@@ -203,31 +205,28 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
 }
 
 /// Calls use(scale, row) for the rows of a tensor in the compared part, in the order of
-/// compared_elements(). A row behind the end of a sequence in pages has none.
+/// compared_elements(). A row that no sequence has is left out.
 template <typename Use>
 void for_each_scale(const EmulatedProblem& on, TensorRole role, const std::vector<float>& scales,
                     Use use) {
-  const auto at = [&](std::int64_t index) { return scales[static_cast<std::size_t>(index)]; };
-  const TensorShape of = scale_shape(on.problem, role);
-  if (on.only_head && role == TensorRole::q) {
-    for (std::int64_t row = 0; row < on.problem.seq_len; ++row) {
-      use(at(of.row_offset(0, row, *on.only_head)), row);
-    }
-    return;
-  }
-  if (on.only_head) {
-    const KeyRows places(on.problem, of);
-    for (std::int64_t key = 0; key < kv_lengths(on.problem).front(); ++key) {
-      use(at(places.offset(0, key, compared_group(on))), key);
-    }
-    return;
-  }
+  const bool of_queries = role == TensorRole::q;
+  const ScaleRows scale_rows(on.problem, role);
+  const auto scale = [&](std::int64_t batch, std::int64_t row, std::int64_t head) {
+    return scales[static_cast<std::size_t>(scale_rows.offset(batch, row, head))];
+  };
+  const KeyRows keys(on.problem, role);
   const TensorShape shape = tensor_shape(on.problem, role);
-  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
-    for (std::int64_t row = 0; row < shape.rows; ++row) {
+  for (const Sequence& of : sequences_of(on.problem)) {
+    const std::int64_t first = of_queries ? of.first_query : of.first_key;
+    for (std::int64_t row = first; row < first + (of_queries ? of.queries : of.keys); ++row) {
+      if (on.only_head) {
+        use(scale(0, row, of_queries ? *on.only_head : compared_group(on)), row);
+        continue;
+      }
       for (std::int64_t head = 0; head < shape.heads; ++head) {
-        use(at(of.row_offset(batch, row, head)),
-            shape.row_offset(batch, row, head) / shape.columns);
+        const std::int64_t place =
+            of_queries ? shape.row_offset(of.batch, row, head) : keys.offset(of.batch, row, head);
+        use(scale(of.batch, row, head), place / shape.columns);
       }
     }
   }
@@ -255,7 +254,7 @@ std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
 }
 
 /// The scales that keys of the compared part have of their own, one for each row of V; empty if
-/// they have none. Rows behind the end of a sequence in pages have 1.
+/// they have none. Rows that no sequence has have 1.
 std::vector<float> compared_scales(const EmulatedProblem& on, const HeadInputs& tensors,
                                    std::int64_t rows) {
   if (!keys_have_scales(on.problem)) {

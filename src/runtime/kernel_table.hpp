@@ -15,14 +15,15 @@ class LaunchBuilder;
 /// The values that a family's expressions may name, under the names that they have there. See
 /// docs/bring-your-own-kernel.md. Strides are in elements. Nothing here depends on the values of
 /// lengths: unless the batch is packed, `keys_total` is the most that sequences can have. `latent`
-/// stays 0: exported libraries take V as a tensor of its own.
+/// stays 0: exported libraries take V as a tensor of its own. So does `scale_block`: they take no Q
+/// of 8 bits.
 struct Facts {
   double batch = 0, seq_len = 0, heads = 0, causal = 0, dtype = 0, d_head = 0;
   double seq_len_kv = 0, kv_heads = 0, d_head_v = 0, window = 0, softmax_scale = 0, lse = 0;
   double has_seq_lens_kv = 0, keys_total = 0, softcap = 0, sinks = 0;
   double page_size = 0, pool_pages = 0;
   double has_seq_lens = 0, queries_total = 0, latent = 0;
-  double kv_dtype = 0, kv_scales = 0;
+  double kv_dtype = 0, kv_scales = 0, scale_block = 0;
   double layout_bhsd = 0;
   double q_row_stride = 0, q_head_stride = 0, q_batch_stride = 0;
   double k_row_stride = 0, k_head_stride = 0, k_batch_stride = 0;

@@ -60,9 +60,13 @@ TEST_F(EightBitQueries, AreRefusedWithTheReason) {
   refused("emulate --seq 4 --kv-dtype e5m2" + toy, ExitCode::usage,
           {"K and V are E5M2 and Q is E4M3", "leave kv_dtype out"});
   refused("emulate --seq 4 --kv-scales token" + toy, ExitCode::usage,
-          {"scales of keys need Q of 16 bits"});
+          {"scales of keys need Q of 16 bits", "tensor, head or block"});
+  refused("emulate --family flash_decode --seq 1 --seq-kv 64 --kv-dtype e4m3 --kv-scales block",
+          ExitCode::usage, {"scales of blocks need Q of 8 bits", "the dtype E4M3"});
   refused("emulate --seq 4 --dtype fp16" + toy, ExitCode::usage, {"the configuration is for E4M3"});
   refused("debug --seq 4" + toy, ExitCode::usage, {"debug cannot show", "dtype E4M3"});
+  EXPECT_THAT(fatune(words("emulate --seq 4 --kv-scales block" + toy)).out,
+              HasSubstr("invalid         0  scales-of-heads: the kernel takes one scale for each"));
   EXPECT_THAT(fatune(words("predict --seq 512 --dhead 128 --dtype e4m3 --gpu h200")).out,
               HasSubstr("Q, K and V have 8 bits, as those of no tuned problem have"));
 }

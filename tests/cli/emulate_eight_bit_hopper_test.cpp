@@ -2,6 +2,7 @@
 // head dimension that can compute it.
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/ranges.hpp"
 #include "cli/emulated_family.hpp"
@@ -20,8 +21,8 @@ struct EightBitProblem {
   const char* options;
 };
 
-// Both kinds of scales; groups, masks, lengths, pages and layouts; rows and keys that fill tiles
-// and that do not.
+// Scales of tensors and of heads; groups, masks, lengths, pages and layouts; rows and keys that
+// fill tiles and that do not.
 constexpr std::array kHopperProblems{
     EightBitProblem{"64", "--seq 128 --heads 2 --batch 2"},
     EightBitProblem{"64",
@@ -65,6 +66,68 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitHopper,
                            return "d" + name_of(std::string(problem.d_head) + problem.options);
                          });
 
+/// A problem with scales of blocks, and the configurations that are tried on it.
+struct BlockProblem {
+  const char* options;
+  std::vector<const char*> configs;
+};
+
+constexpr const char* kSerial = "(ws, E4M3, 64, 64, 32, 2, 4, 1): slots_1+cluster_1";
+constexpr const char* kOverlap =
+    "(ws_pp, E4M3, 64, 192, 64, 2, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+dynamic+"
+    "skip_max";
+constexpr const char* kShort =
+    "(ws, E4M3, 128, 192, 64, 1, 12, 3): overlap+lazy+slots_1+cluster_1+persistent+short";
+constexpr const char* kLazySerial =
+    "(ws_pp, E4M3, 128, 128, 128, 2, 8, 2): lazy+slots_2+cluster_1+persistent";
+constexpr const char* kSplit =
+    "(ws_pp, E4M3, 128, 128, 128, 3, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+dynamic+"
+    "split+skip_max";
+constexpr const char* kSmallSteps =
+    "(ws, E4M3, 128, 128, 32, 2, 8, 2): overlap+slots_1+cluster_1+persistent+dynamic";
+constexpr const char* kSpare =
+    "(ws, E4M3, 256, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1+persistent+spare";
+
+// Blocks that sequences fill and that they do not; tiles that begin within a block; short first
+// steps, split tiles, and what else moves O, sums or references between steps.
+const std::array kBlockProblems{
+    BlockProblem{"--seq 256 --heads 2 --batch 2", {kSerial, kOverlap}},
+    BlockProblem{"--seq 140 --seq-kv 430 --heads 4 --kv-heads 2 --batch 2 --causal --lse --sinks",
+                 {kSerial, kOverlap}},
+    BlockProblem{"--seq 200 --seq-kv 300 --heads 2 --batch 1 --softcap 20 --layout bhsd",
+                 {kSerial, kOverlap}},
+    BlockProblem{"--seq 300 --heads 2 --batch 1 --window 150 --lse", {kSerial, kOverlap}},
+    BlockProblem{"--seq 130 --seq-kv-lens 5,300,0 --heads 2 --kv-heads 1", {kSerial, kOverlap}},
+    BlockProblem{"--seq-lens 5,300,64,0,140 --heads 2 --kv-heads 1 --causal", {kSerial, kOverlap}},
+    BlockProblem{"--seq-lens 5,140,0 --seq-kv-lens 300,260,7 --heads 2 --page-size 16",
+                 {kSerial, kOverlap}},
+    BlockProblem{"--seq 70 --seq-kv 400 --heads 4 --kv-heads 2 --batch 1 --causal",
+                 {kShort, kLazySerial, kSplit, kSmallSteps}},
+    BlockProblem{"--seq 200 --seq-kv 390 --heads 2 --batch 2",
+                 {kShort, kLazySerial, kSplit, kSmallSteps}},
+    // Rows whose scores of a step are all negative, and far above those of the step before.
+    BlockProblem{"--seq 300 --heads 4 --batch 1 --window 3 --causal", {kShort, kSplit}},
+    BlockProblem{"--seq 160 --seq-kv 300 --heads 2 --batch 1", {kSpare}}};
+
+class EmulateEightBitBlocks : public EmulatedFamily,
+                              public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulateEightBitBlocks() : EmulatedFamily("flash_sm90") {}
+};
+
+TEST_P(EmulateEightBitBlocks, EveryConfigurationIsRight) {
+  const BlockProblem& problem = kBlockProblems.at(GetParam());
+  expect_right(
+      {problem.configs.begin(), problem.configs.end()},
+      words("--dtype e4m3 --kv-scales block --schedules 1 " + std::string(problem.options)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitBlocks,
+                         testing::Range(std::size_t{0}, kBlockProblems.size()),
+                         [](const auto& test) {
+                           return name_of(kBlockProblems.at(test.param).options);
+                         });
+
 using EightBitHopper = ProgramTest;
 using testing::HasSubstr;
 
@@ -95,6 +158,15 @@ TEST_F(EightBitHopper, WhatItCannotBuildIsRefusedByARule) {
                  "eight-bit-tiles-alone: a block transposes V of 8 bits for itself");
   expect_refused("(ws, E4M3, 128, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1+pack_gqa",
                  "eight-bit-heads-apart: heads have scales of their own");
+}
+
+TEST_F(EightBitHopper, OnlyStepsWithinABlockHaveOneScale) {
+  const std::string refused = fatune({"emulate", "--seq", "64", "--kv-scales", "block", "--config",
+                                      "(ws, E4M3, 128, 128, 96, 2, 8, 2): overlap+slots_1+"
+                                      "cluster_1"})
+                                  .out;
+  EXPECT_THAT(refused, HasSubstr("scale-blocks-whole: a step has one scale of K and one of V: "
+                                 "with scales of blocks of 128 keys, BLOCK_N 96 must divide them"));
 }
 
 }  // namespace

@@ -158,6 +158,17 @@ TEST(DeclaredStruct, WorkOfEightBitsHasTheScales) {
   EXPECT_EQ(flash.log_of(config, kWorkHeader + asserts), "");
 }
 
+TEST(DeclaredStruct, WorkOfEightBitsInBlocksHasTheirNumbers) {
+  const DeclaredFamily flash("flash_sm90");
+  const Config config = parse_config(
+      flash.family, "(ws, E4M3, 128, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_1");
+  Problem problem = flash.problem_of(config);
+  problem.kv_scales = KvScales::block;
+  const std::string asserts = work_asserts(flash, config, problem);
+  EXPECT_THAT(asserts, HasSubstr("offsetof(Work, key_blocks)"));
+  EXPECT_EQ(flash.log_of(config, "#define FATUNE_SCALE_BLOCK 128\n" + (kWorkHeader + asserts)), "");
+}
+
 TEST(DeclaredStruct, TwoMembersThatChangePlacesAreNoticed) {
   DeclaredFamily flash("flash_sm90");
   const Config config = parse_config(flash.family, kSplitConfig);

@@ -124,7 +124,7 @@ TEST_F(GridsOfFewQueries, SumKeysWithTheWholeGpu) {
 
 TEST_F(GridsOfFewQueries, FindNormsOfKeysWithTheWholeGpu) {
   const Device device;
-  device.kernels.find_greatest_norms({{}, {}, {}, {kQueries, kKeys}, {}}, device.stream);
+  device.kernels.find_greatest_norms({{}, {}, {}, {}, {kQueries, kKeys}, {}}, device.stream);
   EXPECT_GT(gpu::FakeDriver::grid()[0], kWholeGpu);
   EXPECT_EQ(gpu::FakeDriver::grid()[1], 2U);
 }

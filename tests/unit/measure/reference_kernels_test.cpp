@@ -20,6 +20,7 @@
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
 #include "model/problem.hpp"
+#include "model/scale_rows.hpp"
 #include "reference/extreme_inputs.h"
 #include "unit/measure/host_kernels.hpp"
 
@@ -65,7 +66,7 @@ InputScales scales_of(const Problem& problem, Inputs& inputs) {
     return of;
   };
   return {view(inputs.k_scales, TensorRole::k), view(inputs.v_scales, TensorRole::v),
-          view(inputs.q_scales, TensorRole::q)};
+          view(inputs.q_scales, TensorRole::q), static_cast<int>(scale_block(problem))};
 }
 
 // Empty: all sequences have seq_len_kv keys, or they are packed.
@@ -137,12 +138,16 @@ std::vector<double> values_of(const Elements& elements, DType dtype) {
 std::vector<float> scales_of_rows(const Problem& problem, TensorRole role, const Inputs& inputs) {
   const TensorShape shape = tensor_shape(problem, role);
   const std::vector<float>& scales = inputs.scales(role);
+  const ScaleRows blocks(problem, role);
   std::vector<float> of_rows(static_cast<std::size_t>(shape.batch * shape.rows * shape.heads));
   for (std::size_t i = 0; i < of_rows.size(); ++i) {
-    const auto row = static_cast<std::int64_t>(i);  // of (batch, rows, heads)
-    const std::int64_t scale = scale_shape(problem, role)
-                                   .row_offset(row / (shape.rows * shape.heads),
-                                               row / shape.heads % shape.rows, row % shape.heads);
+    const auto at = static_cast<std::int64_t>(i);  // of (batch, rows, heads)
+    const std::int64_t batch = at / (shape.rows * shape.heads);
+    const std::int64_t row = at / shape.heads % shape.rows;
+    const std::int64_t head = at % shape.heads;
+    const std::int64_t scale = scale_block(problem) > 0
+                                   ? blocks.offset(batch, row, head)
+                                   : scale_shape(problem, role).row_offset(batch, row, head);
     of_rows[i] = scales[static_cast<std::size_t>(scale)];
   }
   return of_rows;
@@ -432,6 +437,17 @@ void packed_eight_bits(Problem& p) {
   eight_bits(p, KvScales::head);
 }
 
+// Blocks that sequences fill, and that they do not.
+void eight_bits_of_blocks(Problem& p) {
+  eight_bits(p, KvScales::block), p.kv_heads = 2, p.seq_len_kv = 256;
+}
+
+void packed_eight_bits_of_blocks(Problem& p) {
+  p.seq_lens = "140,0,1,33", p.seq_lens_kv = "280,20,0,129";
+  p.seq_len_kv = 280, p.kv_heads = 2, p.layout = Layout::bshd;
+  eight_bits(p, KvScales::block);
+}
+
 void eight_bits_with_sinks(Problem& p) {
   eight_bits(p, KvScales::head), p.kv_heads = 4, p.sinks = true;
   p.softcap = 20.0F;
@@ -627,7 +643,8 @@ TEST_P(RowStatisticsKernels, FindTheGreatestNorms) {
     return static_cast<unsigned long long>(tensor_elements(problem_, role) / problem_.d_head);
   };
   kernels_->greatest_norms({tensor_view(problem_, TensorRole::q, inputs_.q.data()),
-                            scales_of(problem_, inputs_).q,
+                            scales_of(problem_, inputs_),
+                            starts_->of(problem_),
                             inputs_.k.data(),
                             {rows_of(TensorRole::q), rows_of(TensorRole::k)},
                             bits});
@@ -741,6 +758,24 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::extreme_scores,
                       {},
                       packed_eight_bits},
+        ReferenceCase{"all_of_eight_bits_by_block",
+                      DType::fp16,
+                      2,
+                      150,
+                      4,
+                      true,
+                      InputKind::dominating_key,
+                      {},
+                      eight_bits_of_blocks},
+        ReferenceCase{"all_of_eight_bits_by_block_packed",
+                      DType::fp16,
+                      4,
+                      140,
+                      4,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      packed_eight_bits_of_blocks},
         ReferenceCase{"all_of_eight_bits_with_sinks",
                       DType::fp16,
                       1,
@@ -989,6 +1024,24 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::extreme_scores,
                       {},
                       packed_eight_bits},
+        ReferenceCase{"all_of_eight_bits_by_block",
+                      DType::fp16,
+                      2,
+                      150,
+                      4,
+                      true,
+                      InputKind::normal,
+                      {},
+                      eight_bits_of_blocks},
+        ReferenceCase{"all_of_eight_bits_by_block_packed",
+                      DType::fp16,
+                      4,
+                      140,
+                      4,
+                      true,
+                      InputKind::large_logits,
+                      {},
+                      packed_eight_bits_of_blocks},
         ReferenceCase{"all_of_eight_bits_with_sinks",
                       DType::fp16,
                       1,

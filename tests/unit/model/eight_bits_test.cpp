@@ -10,6 +10,7 @@
 #include "model/input_kind.hpp"
 #include "model/problem.hpp"
 #include "model/record_json.hpp"
+#include "model/scale_rows.hpp"
 #include "unit/base/throws_error.hpp"
 
 namespace fatune {
@@ -56,9 +57,11 @@ TEST(EightBitProblems, HaveScalesThatFit) {
   expect_refused([](Problem& p) { p.kv_dtype = p.dtype, p.kv_scales = KvScales::head; },
                  "K and V in BF16 have no scales");
   expect_refused([](Problem& p) { p.kv_scales = KvScales::page; }, "not in pages");
+  expect_refused([](Problem& p) { p.kv_scales = KvScales::block; },
+                 "scales of blocks need Q of 8 bits");
   expect_refused([](Problem& p) { p.latent = true; }, "V within K cannot have 8 bits");
   fixtures::expect_error([] { (void)find_detail("kv_scales").parse_name("row"); }, ExitCode::usage,
-                         {"'row'", "tensor, head, token, page"});
+                         {"'row'", "tensor, head, token, page, block"});
 }
 
 TEST(EightBitQueries, AreNamed) {
@@ -109,6 +112,51 @@ TEST(EightBitQueries, HaveAScaleForEachOfTheirHeads) {
   EXPECT_EQ(scale_shape(problem, TensorRole::q).row_offset(1, 5, 7), 7);
   EXPECT_EQ(scale_shape(problem, TensorRole::v).elements(), 4);
   EXPECT_EQ(make_scales(problem, TensorRole::q, InputKind::normal).size(), 16U);
+}
+
+/// Two sequences with two blocks of queries, and three of keys.
+Problem eight_bits_in_blocks() {
+  Problem problem = all_eight_bits();
+  problem.seq_len = 129;
+  problem.seq_len_kv = 384;
+  problem.kv_heads = 4;
+  problem.kv_scales = KvScales::block;
+  return problem;
+}
+
+TEST(EightBitQueries, MayHaveAScaleForEachBlockOfAHead) {
+  Problem problem = eight_bits_in_blocks();
+  EXPECT_NO_THROW(check_problem(problem));
+  EXPECT_EQ(describe(problem), "b2 s129 h16 d64 E4M3 kv384 hkv4 scales/block");
+  EXPECT_EQ(read_record<Problem>(record_json(problem)), problem);
+  EXPECT_FALSE(keys_have_scales(problem));
+  EXPECT_EQ(scale_shape(problem, TensorRole::q).elements(), 2 * 2 * 16);
+  EXPECT_EQ(scale_shape(problem, TensorRole::v).elements(), 2 * 3 * 4);
+  const ScaleRows queries(problem, TensorRole::q);
+  EXPECT_EQ(queries.offset(0, 127, 5), 5);
+  EXPECT_EQ(queries.offset(1, 128, 5), (1 * 2 + 1) * 16 + 5);
+  const ScaleRows keys(problem, TensorRole::k);
+  EXPECT_EQ(keys.offset(1, 255, 3), (1 * 3 + 1) * 4 + 3);
+  problem.page_size = 16;  // blocks are those of the sequence
+  EXPECT_EQ(scale_shape(problem).elements(), 2 * 3 * 4);
+  EXPECT_EQ(ScaleRows(problem, TensorRole::k).offset(1, 256, 3), (1 * 3 + 2) * 4 + 3);
+}
+
+// Each sequence has as many blocks as the longest, and begins with one of its own.
+TEST(EightBitQueries, HaveBlocksOfTheirOwnSequenceInAPackedBatch) {
+  Problem problem = eight_bits_in_blocks();
+  problem.batch = 3;
+  problem.seq_lens = "100,0,129";
+  problem.seq_lens_kv = "384,7,130";
+  check_problem(problem);
+  EXPECT_EQ(scale_shape(problem, TensorRole::q).elements(), 3 * 2 * 16);
+  const ScaleRows queries(problem, TensorRole::q);
+  EXPECT_EQ(queries.offset(0, 99, 1), 1);
+  EXPECT_EQ(queries.offset(0, 100, 1), 2 * 2 * 16 + 1);
+  EXPECT_EQ(queries.offset(0, 100 + 128, 1), (2 * 2 + 1) * 16 + 1);
+  const ScaleRows keys(problem, TensorRole::v);
+  EXPECT_EQ(keys.offset(0, 384 + 6, 2), 1 * 3 * 4 + 2);
+  EXPECT_EQ(keys.offset(0, 384 + 7 + 128, 2), (2 * 3 + 1) * 4 + 2);
 }
 
 TEST(EightBitProblems, TakeHalfOfTheBytes) {

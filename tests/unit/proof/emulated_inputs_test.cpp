@@ -254,6 +254,97 @@ TEST(EmulatedInputs, OfEightBitsInAllTensorsHaveTheReferencesOfTheirHeads) {
   }
 }
 
+/// Two sequences of blocks that are full, and that are not.
+Problem eight_bits_in_blocks() {
+  Problem problem = all_eight_bits(KvScales::block);
+  problem.batch = 2;
+  problem.seq_len = 140;
+  problem.seq_len_kv = 260;
+  return problem;
+}
+
+/// What is stored times its scale, in a contiguous tensor of (sequences, rows, heads, 8).
+std::vector<double> scaled_by_block(const std::vector<std::uint16_t>& elements,
+                                    const std::vector<float>& scales, std::size_t rows,
+                                    std::size_t heads) {
+  std::vector<double> values = element_values(elements, DType::e4m3);
+  const std::size_t blocks = (rows + 127) / 128;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / 8 / heads;
+    values[i] *= double{scales[(row / rows * blocks + row % rows / 128) * heads + i / 8 % heads]};
+  }
+  return values;
+}
+
+TEST(EmulatedInputs, OfEightBitsInBlocksHaveReferencesOfScaledElements) {
+  const Problem problem = eight_bits_in_blocks();
+  EmulatedInputs inputs(7);
+  for (const EmulatedInput& of : inputs.of({problem, {}})) {
+    ASSERT_EQ(of.tensors.q_scales.size(), 2U * 2U * 4U);
+    ASSERT_EQ(of.tensors.k_scales.size(), 2U * 3U * 2U);
+    const std::vector<double> q = scaled_by_block(of.tensors.q, of.tensors.q_scales, 140, 4);
+    const std::vector<double> k = scaled_by_block(of.tensors.k, of.tensors.k_scales, 260, 2);
+    const std::vector<double> v = scaled_by_block(of.tensors.v, of.tensors.v_scales, 260, 2);
+    EXPECT_EQ(of.exact, cpu_attention(problem, q, k, v)) << of.name;
+    EXPECT_EQ(of.rounded, cpu_rounded_attention(problem, q, k, v)) << of.name;
+  }
+}
+
+// Scales belong to the sequences' blocks, wherever their keys are.
+TEST(EmulatedInputs, OfBlocksInPagesHaveTheReferencesOfContiguousOnes) {
+  Problem problem = eight_bits_in_blocks();
+  EmulatedInputs inputs(7);
+  const EmulatedInput& contiguous = inputs.of({problem, {}}).at(0);
+  problem.page_size = 16;
+  const EmulatedInput& paged = inputs.of({problem, {}}).at(0);
+  EXPECT_EQ(paged.tensors.k_scales, contiguous.tensors.k_scales);
+  EXPECT_EQ(paged.exact, contiguous.exact);
+  EXPECT_EQ(paged.rounded, contiguous.rounded);
+}
+
+TEST(EmulatedInputs, OfBlocksHaveTheReferencesOfTheirHeads) {
+  Problem problem = eight_bits_in_blocks();
+  problem.batch = 1;
+  for (const std::int64_t page_size : {0, 16}) {
+    problem.page_size = page_size;
+    EmulatedInputs inputs(7);
+    const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
+    const EmulatedInput& head = inputs.of({problem, 3}).at(0);
+    for (const std::size_t row : {0U, 127U, 128U, 139U}) {
+      for (std::size_t column = 0; column < 8; ++column) {
+        EXPECT_EQ(head.exact[row * 8 + column], whole.exact[(row * 4 + 3) * 8 + column]);
+        EXPECT_EQ(head.rounded[row * 8 + column], whole.rounded[(row * 4 + 3) * 8 + column]);
+      }
+    }
+  }
+}
+
+// Each packed sequence has the references that it has alone, with its own blocks' scales.
+TEST(EmulatedInputs, OfBlocksInAPackedBatchHaveReferencesOfTheirSequences) {
+  Problem problem = eight_bits_in_blocks();
+  problem.batch = 3;
+  problem.seq_lens = "5,0,140";
+  problem.seq_lens_kv = "21,3,260";
+  EmulatedInputs inputs(7);
+  const EmulatedInput& of = inputs.of({problem, {}}).at(0);
+  Problem last = all_eight_bits(KvScales::block);
+  last.seq_len = 140;
+  last.seq_len_kv = 260;
+  const auto behind = [](const auto& all, std::size_t count) {
+    return std::vector(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+  };
+  const auto values = [&](const std::vector<std::uint16_t>& elements,
+                          const std::vector<float>& scales, std::size_t rows, std::size_t heads) {
+    const std::size_t blocks = (rows + 127) / 128;
+    return scaled_by_block(behind(elements, elements.size() - rows * heads * 8),
+                           behind(scales, 2 * blocks * heads), rows, heads);
+  };
+  const std::vector<double> q = values(of.tensors.q, of.tensors.q_scales, 140, 4);
+  const std::vector<double> k = values(of.tensors.k, of.tensors.k_scales, 260, 2);
+  const std::vector<double> v = values(of.tensors.v, of.tensors.v_scales, 260, 2);
+  EXPECT_EQ(behind(of.exact, 5 * 4 * 8), cpu_attention(last, q, k, v));
+}
+
 TEST(EmulatedInputs, AreMadeOnce) {
   EmulatedInputs inputs(1);
   EXPECT_EQ(&inputs.of({kTwoHeads, 1}), &inputs.of({kTwoHeads, 1}));
