@@ -11,8 +11,9 @@ PAGES_SEED = 0
 FEATURES = {"lengths": "one length for all sequences", "packed": "no packed batches", "pages": "contiguous K and V",
             "window": "no window", "softcap": "no softcap", "sinks": "no sinks", "two_dims": "one head dimension",
             "latent": "V as a tensor of its own", "eight_bits": "K and V with the type of Q",
-            "head_scales": "one scale for all heads", "key_scales": "no scales of keys or pages"}
-SCALE_FEATURES = frozenset({"eight_bits", "head_scales", "key_scales"})
+            "head_scales": "one scale for all heads", "key_scales": "no scales of keys or pages",
+            "block_scales": "no scales of blocks"}
+SCALE_FEATURES = frozenset({"eight_bits", "head_scales", "key_scales", "block_scales"})
 EIGHT_BITS = ("E4M3", "E5M2")
 SCALES = {"q": "q_scales", "k": "k_scales", "v": "v_scales"}  # the names of a tensor's scales
 # Dimensions of (batch, positions, heads, columns), or of pages, whose elements share a scale.
@@ -28,7 +29,8 @@ def features_of(problem):
              "two_dims": problem.get("d_head_v", problem["d_head"]) != problem["d_head"],
              "latent": problem.get("latent", False),
              "eight_bits": problem.get("kv_dtype", problem["dtype"]) != problem["dtype"],
-             "head_scales": shared_scales(problem) == "head", "key_scales": shared_scales(problem) in ("token", "page")}
+             "head_scales": shared_scales(problem) == "head", "key_scales": shared_scales(problem) in ("token", "page"),
+             "block_scales": shared_scales(problem) == "block"}
     return {name for name, value in asked.items() if value}
 
 
@@ -38,7 +40,7 @@ def has_eight_bits(problem):
 
 
 def shared_scales(problem):
-    """Returns what shares a scale, a key of SHARING, or None if elements have none."""
+    """Returns what shares a scale, a key of SHARING or "block", or None if elements have none."""
     return problem.get("kv_scales", "tensor") if has_eight_bits(problem) else None
 
 
@@ -159,6 +161,8 @@ def tensors_of(torch, launch, problem):
     def integers(values):
         return torch.tensor(values, dtype=torch.int32, device="cuda")
 
+    if shared_scales(problem) == "block":
+        raise NotImplementedError("scales of blocks: no kernel of another project is called with them")
     tensors = {}
     names = "qko" if problem.get("latent", False) else "qkvo"
     for tensor in launch["tensors"]:

@@ -107,6 +107,9 @@ const std::array kBlockProblems{
                  {kShort, kLazySerial, kSplit, kSmallSteps}},
     // Rows whose scores of a step are all negative, and far above those of the step before.
     BlockProblem{"--seq 300 --heads 4 --batch 1 --window 3 --causal", {kShort, kSplit}},
+    // A consumer without queries goes through all steps.
+    BlockProblem{"--seq 100 --seq-kv 400 --heads 2 --batch 1",
+                 {"(ws, E4M3, 64, 192, 64, 2, 12, 3): overlap+slots_1+cluster_1+short"}},
     BlockProblem{"--seq 160 --seq-kv 300 --heads 2 --batch 1", {kSpare}}};
 
 class EmulateEightBitBlocks : public EmulatedFamily,

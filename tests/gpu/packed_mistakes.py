@@ -42,9 +42,15 @@ EIGHT_BITS = {"--dtype": "e4m3", "--kv-scales": "head", "--seq": "70", "--seq-kv
 # Rows whose scores of a step are all negative, and far above those of the step before.
 LOW_SCORES = {"--seq": "300", "--seq-kv": "300", "--window": "3", "--causal": None}
 ONE_SCALE = {**EIGHT_BITS, "--kv-scales": "tensor"}
+# Scales of blocks: of two of queries and four of keys, and of one alone.
+BLOCKS = {"--kv-scales": "block", "--seq": "200", "--seq-kv": "400"}
+ONE_BLOCK = {**EIGHT_BITS, "--kv-scales": "block", "--seq": "60", "--seq-kv": "120", "--heads": "1", "--kv-heads": "1"}
+PACKED_BLOCKS = {"--dtype": "e4m3", "--kv-scales": "block", "--seq-lens": "140,60", "--seq-kv-lens": "300,140", "--heads": "2",
+                 "--kv-heads": "1"}
 OF_8_BITS = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+slots_2+cluster_1+persistent+dynamic"
 LAZY = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+lazy+slots_2+cluster_1+persistent+dynamic"
 WITHOUT_MAXIMA = "(ws, E4M3, 64, 128, 32, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+skip_max"
+PARTS = "(ws, E4M3, 64, 128, 64, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+split"
 # More tiles than blocks.
 ONE_EACH = {"--seq": "1", "--seq-kv": "40", "--batch": "40", "--heads": "4", "--page-size": "16", "--schedules": "1"}
 
@@ -145,12 +151,12 @@ MISTAKES = [
             "mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());\n    const", "race", shape=LENGTHS),
     Mistake("every lane loads", "flash_forward.cu", "} else if (thread == 0) {\n      produce_tiles<S>(work, smem, 0",
             "} else {\n      produce_tiles<S>(work, smem, 0", "race", shape=LENGTHS),
-    eight("scale of Q of another head", "eight_bit_consumer.cuh", "work.q_scales + tile.head * work.scale_stride", "work.q_scales",
+    eight("scale of Q of another head", "eight_bit_scales.cuh", "work.q_scales + tile.head * work.scale_stride", "work.q_scales",
           right_on=ONE_SCALE),
-    eight("scale of K of another head", "eight_bit_consumer.cuh", "work.k_scales + kv_head", "work.k_scales", right_on=ONE_SCALE),
-    eight("scale of V of another head", "eight_bit_consumer.cuh", "work.v_scales + kv_head", "work.v_scales", right_on=ONE_SCALE),
-    eight("scale of K for V", "eight_bit_consumer.cuh", "work.v_scales + kv_head", "work.k_scales + kv_head"),
-    eight("scale of V left out", "eight_bit_consumer.cuh", "output *= scales.value;", ""),
+    eight("scale of K of another head", "eight_bit_scales.cuh", "work.k_scales + kv_head", "work.k_scales", right_on=ONE_SCALE),
+    eight("scale of V of another head", "eight_bit_scales.cuh", "work.v_scales + kv_head", "work.v_scales", right_on=ONE_SCALE),
+    eight("scale of K for V", "eight_bit_scales.cuh", "work.v_scales + kv_head", "work.k_scales + kv_head"),
+    eight("scale of V left out", "eight_bit_scales.cuh", "output *= scales.value;", ""),
     eight("odd columns of V are even ones", "transposed_values.cuh", "0x7531", "0x6420"),
     eight("keys of V in another order than P's", "transposed_values.cuh", "0x6420", "0x6240"),
     eight("keys of P in another order than V's", "eight_bit_consumer.cuh", "s[2 * h + 4], s[2 * h + 5]", "s[2 * h + 5], s[2 * h + 4]"),
@@ -165,6 +171,31 @@ MISTAKES = [
           "of_row[h] = o[S::kOutputs + 2 * h];"),
     eight("log-sum-exps of rounded probabilities", "consumer.cuh", "        sums_.change_places(unrounded);\n", "", says="lse",
           shape={"--lse": None}),
+    eight("scale of K of the next block", "eight_bit_scales.cuh", "static_cast<unsigned>(step) / kSteps * work.kv_heads;",
+          "min(step / static_cast<int>(kSteps) + 1, work.key_blocks - 1) * work.kv_heads;", shape=BLOCKS, right_on=ONE_BLOCK),
+    eight("scale of K of another head's block", "eight_bit_scales.cuh", "work.kv_heads + tile.head / work.group;", "work.kv_heads;",
+          shape=BLOCKS, right_on=ONE_BLOCK),
+    eight("scale of K of the step before", "consumer.cuh", "    wgmma_wait<1>();\n    after_wait(s_);\n    take_key_scale();\n    const",
+          "    wgmma_wait<1>();\n    after_wait(s_);\n    const", shape=BLOCKS, right_on=ONE_BLOCK),
+    eight("scale of Q of the first block", "eight_bit_scales.cuh", "first_row / kScaleBlock,", "0 * first_row,", shape=BLOCKS,
+          right_on=ONE_BLOCK),
+    eight("O not brought to the next scale of V", "eight_bit_scales.cuh", "        output *= factor;\n", "", shape=BLOCKS,
+          right_on=ONE_BLOCK),
+    eight("O brought to the next scale of V the other way", "eight_bit_scales.cuh", "value / asked_value_", "asked_value_ / value",
+          shape=BLOCKS, right_on=ONE_BLOCK),
+    eight("O multiplied by the first step's scale of V", "eight_bit_scales.cuh", "      value = asked_value_;\n    }", "    }",
+          shape=BLOCKS, right_on=ONE_BLOCK),
+    eight("parts of tiles united in units of their own scales of V", "consumer.cuh", "      scale_values<S>(outputs(), scales_);",
+          "      if (tile.split < 0) {\n        scale_values<S>(outputs(), scales_);\n      }", shape=BLOCKS, config=PARTS),
+    eight("sums of rows brought to the next scale of V", "consumer.cuh",
+          "    sums_.template take_column<S>(o_);\n    take_value_scale(false);",
+          "    const float before = scales_.value;\n    take_value_scale(false);\n    for (int h = 0; h < 2; ++h) {\n"
+          "      o_[S::kOutputs + 2 * h] *= before / scales_.value;\n    }\n    sums_.template take_column<S>(o_);",
+          shape=BLOCKS, right_on=ONE_BLOCK),
+    eight("O brought to the next scale of V before its product", "consumer.cuh", "    await_output(step + 1);\n    packed.finish",
+          "    take_value_scale(false);\n    await_output(step + 1);\n    packed.finish", "pending_registers", shape=BLOCKS),
+    Mistake("blocks of the first sequence", "packed_tiles.cuh", "kPassesNumber ? tile.sequence.number :", "kPassesNumber ? 0 :",
+            "wrong_result", shape=PACKED_BLOCKS, config=OF_8_BITS, right_on=ONE_BLOCK),
     eight("keys behind a sequence's end not cleared", "transposed_values.cuh", "blocks[j].clear(left, lane);", "", says="NaN",
           shape={"--seq-kv-lens": "140,20,0,150", "--batch": "4"}),
     eight("transposed by one warp of three", "flash_forward.cu", "? S::kHandsOnWarps : 1", "? 1 : 1", "race"),

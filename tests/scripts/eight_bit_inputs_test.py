@@ -68,12 +68,17 @@ class Stored(unittest.TestCase):
         self.assertIs(inputs.q_scales, tensors["q_scales"])
         self.assertEqual(inputs.empty_output(torch).dtype, torch.bfloat16)
 
+    def test_scales_of_blocks_are_refused(self):
+        with self.assertRaisesRegex(NotImplementedError, "scales of blocks"):
+            tensors_of({**PROBLEM, "dtype": "E4M3", "kv_scales": "block"})
+
     def test_features(self):
         of = attention_inputs.features_of
         self.assertEqual(of({**PROBLEM, "kv_scales": "tensor"}), {"eight_bits"})
         self.assertEqual(of({**PROBLEM, "kv_scales": "head"}), {"eight_bits", "head_scales"})
         self.assertEqual(of({**PROBLEM, "kv_scales": "token"}), {"eight_bits", "key_scales"})
         self.assertEqual(of({**PROBLEM, "dtype": "E4M3", "kv_scales": "head"}), {"head_scales"})
+        self.assertEqual(of({**PROBLEM, "dtype": "E4M3", "kv_scales": "block"}), {"block_scales"})
         self.assertEqual(of({**PROBLEM, "kv_dtype": "BF16", "kv_scales": "tensor"}), set())
 
 

@@ -118,6 +118,7 @@ class Peers(unittest.TestCase):
         self.assertEqual(peer_kernels.cannot_do(some, {**eight, "kv_scales": "head"}), "one scale for all heads")
         some.features = frozenset({"eight_bits", "head_scales"})
         self.assertIsNone(peer_kernels.cannot_do(some, {**eight, "kv_scales": "head"}))
+        self.assertEqual(peer_kernels.cannot_do(some, {**eight, "kv_scales": "block"}), "no scales of blocks")
         some.dtypes = ("FP16",)
         self.assertEqual(peer_kernels.cannot_do(some, {**PROBLEM, "kv_dtype": "E4M3", "kv_scales": "page"}),
                          "no scales of keys or pages")
