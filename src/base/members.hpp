@@ -23,6 +23,7 @@ struct MemberInfo {
   std::string_view name;   ///< key in JSON; with its unit
   std::string_view doc{};  ///< description in the JSON Schema; empty: users do not see the struct
   bool or_null = false;    ///< a value equal to the type's default is written as null
+  bool if_any = false;     ///< an optional member that is not written without a value
 };
 /// A struct, optional struct or outcome whose members are written among those of the outer struct.
 struct FlatMember : MemberInfo {};
@@ -33,6 +34,7 @@ struct NamedMember : MemberInfo {};
 struct ElsewhereMember : MemberInfo {};
 
 struct OrNull {};
+struct IfAny {};
 struct Flat {};
 struct ByName {};
 struct Elsewhere {};
@@ -40,6 +42,7 @@ struct Key {
   std::string_view name;
 };
 inline constexpr OrNull kOrNull;
+inline constexpr IfAny kIfAny;
 inline constexpr Flat kFlat;
 inline constexpr ByName kByName;
 inline constexpr Elsewhere kElsewhere;
@@ -50,6 +53,9 @@ constexpr MemberInfo member_info(std::string_view name, std::string_view doc = {
 }
 constexpr MemberInfo member_info(std::string_view name, OrNull, std::string_view doc) {
   return {name, doc, true};
+}
+constexpr MemberInfo member_info(std::string_view name, IfAny, std::string_view doc) {
+  return {name, doc, false, true};
 }
 constexpr FlatMember member_info(std::string_view name, Flat) { return {{name}}; }
 constexpr ElsewhereMember member_info(std::string_view name, Elsewhere) { return {{name}}; }

@@ -114,7 +114,7 @@ void list_flat(const Struct& value, Members& list) {
       list_flat(member, list);
     } else {
       list.push_back({info, kIsNamed<Info> ? Type::object : TypeOf<Member>::kType});
-      list.back().info.or_null = info.or_null || IsOptional<Member>::value;
+      list.back().info.or_null = info.or_null || (IsOptional<Member>::value && !info.if_any);
     }
   });
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/members.hpp"
@@ -145,9 +146,9 @@ void add_members(const Struct& value, Json& object) {
       add_flat(member, object);
     } else if constexpr (kIsNamed<Info>) {
       object[std::string(info.name)] = object_record(member);
-    } else {
-      object[std::string(info.name)] =
-          info.or_null && is_default(member) ? Json() : to_record(member);
+    } else if (Json json = info.or_null && is_default(member) ? Json() : to_record(member);
+               !(info.if_any && json.is_null())) {
+      object[std::string(info.name)] = std::move(json);
     }
   });
 }

@@ -152,7 +152,7 @@ Schema& SchemaFiles::describe_struct(Schema& object, const std::vector<std::stri
       property["description"] = member.info.doc;
     }
     properties[name] = property;
-    if (!member.of_alternative) {
+    if (!member.of_alternative && !member.info.if_any) {
       object["required"].push_back(name);
     }
   }
