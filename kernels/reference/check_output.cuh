@@ -5,6 +5,7 @@
 #include "reference/element.cuh"
 #include "reference/grid_stride.cuh"
 #include "reference/measurement_args.h"
+#include "reference/outlier_inputs.h"
 
 // threads: whole warps, converged
 __device__ __forceinline__ void add_over_warp(unsigned long long* total, unsigned count) {
@@ -89,6 +90,13 @@ __device__ __forceinline__ unsigned long long selected_offset(const CompareArgs&
          index % kHeadDimV;
 }
 
+// What errors of an element of the selected rows are divided by.
+__device__ __forceinline__ float unit_of(const CompareArgs& args, unsigned long long index) {
+  return kHasEightBits && args.selection.has_outliers != 0
+             ? outlier_unit(static_cast<int>(index % kHeadDimV))
+             : 1.0f;
+}
+
 // Whether an element of the selected rows is beyond the tolerances. NaN is.
 __device__ __forceinline__ bool mismatches(const CompareArgs& args, float value,
                                            unsigned long long index) {
@@ -109,9 +117,10 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
   const GridStride loop;
   for (unsigned long long i = loop.first; i < args.elements; i += loop.step) {
     const Element element = output[selected_offset(args, i)];
-    const float value = element_value(element);
-    const float exact = args.exact[i];
-    const float reference = element_value(rounded[i]);
+    const float unit = unit_of(args, i);
+    const float value = element_value(element) / unit;
+    const float exact = args.exact[i] / unit;
+    const float reference = element_value(rounded[i]) / unit;
     ++compared;
     bad_reference += !isfinite(exact) || !isfinite(reference);
     max_reference_error = fmaxf(max_reference_error, fabsf(reference - exact));
@@ -120,7 +129,7 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
       max_error = fmaxf(max_error, fabsf(value - exact));
       max_difference = fmaxf(max_difference, fabsf(value - reference));
     }
-    mismatched += mismatches(args, value, i);
+    mismatched += mismatches(args, element_value(element), i);
   }
   __syncwarp();
   max_over_warp(&counts.max_abs_error_bits, max_error);

@@ -8,8 +8,8 @@
 __device__ __forceinline__ bool is_beyond(const CountRowsArgs& args, float value,
                                           unsigned long long index) {
   const float reference = element_value(static_cast<const Element*>(args.compare.rounded)[index]);
-  return !(fabsf(value - args.compare.exact[index]) <= args.limit &&
-           fabsf(value - reference) <= args.limit);
+  const float limit = args.limit * unit_of(args.compare, index);
+  return !(fabsf(value - args.compare.exact[index]) <= limit && fabsf(value - reference) <= limit);
 }
 
 // Counts for every selected row its elements that mismatch, and those beyond the limit.

@@ -110,33 +110,45 @@ __device__ __forceinline__ long long block_offset(const Args& args, const Tensor
   return row_offset(scales, batch, row / args.scales.block, head);
 }
 
-// The scale of a key's row of K or V: what is stored there is multiplied by it.
+// Where the scale of a key's row of K or V is.
 // shape: as key_offset(); scales: of args
+template <typename Args>
+__device__ __forceinline__ float* key_scale_address(const Args& args, const TensorView& scales,
+                                                    long long batch, int key, long long head) {
+  const long long at = args.scales.block > 0
+                           ? block_offset(args, scales, args.packed.keys, batch, key, head)
+                           : key_offset(args, scales, batch, key, head);
+  return static_cast<float*>(scales.data) + at;
+}
+// The scale of a key's row of K or V: what is stored there is multiplied by it.
 template <typename Args>
 __device__ __forceinline__ float key_scale(const Args& args, const TensorView& scales,
                                            long long batch, int key, long long head) {
   if constexpr (!kHasEightBits) {
     return 1.0f;
   }
-  const long long at = args.scales.block > 0
-                           ? block_offset(args, scales, args.packed.keys, batch, key, head)
-                           : key_offset(args, scales, batch, key, head);
-  return static_cast<const float*>(scales.data)[at];
+  return *key_scale_address(args, scales, batch, key, head);
 }
 
-// The scale of a row of Q.
+// Where the scale of a row of Q is.
 // shape: row: of the batch; where sequences are packed, of all of them, one after the other
+template <typename Args>
+__device__ __forceinline__ float* query_scale_address(const Args& args, long long batch, int row,
+                                                      long long head) {
+  const TensorView& scales = args.scales.q;
+  const long long at = args.scales.block > 0
+                           ? block_offset(args, scales, args.packed.queries, batch, row, head)
+                           : row_offset(scales, batch, row, head);
+  return static_cast<float*>(scales.data) + at;
+}
+// The scale of a row of Q.
 template <typename Args>
 __device__ __forceinline__ float query_scale(const Args& args, long long batch, int row,
                                              long long head) {
   if constexpr (!kHasEightBitQueries) {
     return 1.0f;
   }
-  const TensorView& scales = args.scales.q;
-  const long long at = args.scales.block > 0
-                           ? block_offset(args, scales, args.packed.queries, batch, row, head)
-                           : row_offset(scales, batch, row, head);
-  return static_cast<const float*>(scales.data)[at];
+  return *query_scale_address(args, batch, row, head);
 }
 
 // Whether keys, or pages of them, have scales of their own.

@@ -54,6 +54,7 @@ struct FillInputsArgs {
   TensorView v;
   unsigned long long seed;
   int kind;         // src/model/input_kind.hpp
+  int fits_scales;  // 1: instead, raise scales of 8 bits to those that the inputs need
   const int* keys;  // of each sequence; null where all have the rows of K, or are packed
   PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
@@ -64,6 +65,7 @@ struct FillInputsArgs {
 struct RowSelection {
   const int* rows;  // [batch * heads, rows_per_head]
   int rows_per_head;
+  int has_outliers = 0;  // 1: errors of O are in units of its columns (outlier_inputs.h)
 };
 
 // Reference outputs are [batch * heads, rows_per_head, columns of V]. Query `row` of a sequence

@@ -5,6 +5,7 @@
 #include "reference/element.cuh"
 #include "reference/extreme_inputs.h"
 #include "reference/measurement_args.h"
+#include "reference/outlier_inputs.h"
 #include "reference/philox.cuh"
 
 // src/model/input_kind.hpp has the same values.
@@ -13,9 +14,11 @@ enum InputKind : int {
   kLargeLogits = 1,
   kDominatingKey = 2,
   kExtremeScores = 3,
-  kLargeValues = 4
+  kLargeValues = 4,
+  kOutliers = 5  // where K and V have 8 bits
 };
-// Streams of random numbers: the tensors, then what the dominating key needs.
+// Streams of random numbers: the tensors, numbered as in outlier_inputs.h, then what the
+// dominating key needs.
 enum RandomStream : unsigned { kQuery = 0, kKey = 1, kValue = 2, kDirection = 3, kPosition = 4 };
 
 // Logits of normal inputs have standard deviation 1: with this factor 30 is 4.3 deviations out,
@@ -137,12 +140,23 @@ __device__ __forceinline__ float4 large_values(float4 normal) {
                      large_value(normal.z, kIsBf16), large_value(normal.w, kIsBf16));
 }
 
+__device__ __forceinline__ float4 outlier_values(RandomStream tensor, int column, float4 normal) {
+  return make_float4(
+      normal.x * outlier_factor(tensor, column), normal.y * outlier_factor(tensor, column + 1),
+      normal.z * outlier_factor(tensor, column + 2), normal.w * outlier_factor(tensor, column + 3));
+}
+
+// Four inputs before they are rounded to elements.
+// shape: at: in_sequence()
 __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, RandomStream tensor,
                                                const Place& at) {
   const uint4 bits = random_bits(args, tensor, at.group);
   const float2 low = normal_pair(bits.x, bits.y);
   const float2 high = normal_pair(bits.z, bits.w);
   const float4 values = make_float4(low.x, low.y, high.x, high.y);
+  if (kHasEightBits && args.kind == kOutliers) {
+    return outlier_values(tensor, at.column, values);
+  }
   if (tensor == kValue) {
     return args.kind == kLargeValues ? large_values(values) : values;
   }
@@ -158,25 +172,62 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
   }
 }
 
-// The scale of a place in a tensor of 8 bits.
-__device__ __forceinline__ float scale_at(const FillInputsArgs& args, RandomStream tensor,
-                                          const Place& at) {
-  if (tensor == kQuery) {
-    return query_scale(args, at.batch, at.row, at.head);
-  }
-  return key_scale(args, tensor == kKey ? args.scales.k : args.scales.v, at.batch, at.row, at.head);
+// The four inputs of a row that begin at `column`, before they are rounded to elements.
+// shape: batch, row: of the tensor's view
+__device__ __forceinline__ float4 input_values(const FillInputsArgs& args, RandomStream tensor,
+                                               long long batch, int row, int head, int column) {
+  const TensorView& view = tensor_of(args, tensor);
+  const auto position = static_cast<unsigned long long>(batch) * view.rows + row;
+  const Place at(view, (position * view.heads + head) * (view.columns / 4) + column / 4);
+  return input_values(args, tensor, in_sequence(args, tensor, at));
 }
+
+// Where the scale of a place in a tensor of 8 bits is.
+__device__ __forceinline__ float* scale_address(const FillInputsArgs& args, RandomStream tensor,
+                                                const Place& at) {
+  if (tensor == kQuery) {
+    return query_scale_address(args, at.batch, at.row, at.head);
+  }
+  return key_scale_address(args, tensor == kKey ? args.scales.k : args.scales.v, at.batch, at.row,
+                           at.head);
+}
+
+#if FATUNE_KV_DTYPE != 0
+__device__ __forceinline__ float greatest_magnitude(float4 x) {
+  return fmaxf(fmaxf(fabsf(x.x), fabsf(x.y)), fmaxf(fabsf(x.z), fabsf(x.w)));
+}
+
+// Raises the scale of four values to the one that fits them. The bits of positive numbers have
+// their order. Nearly all values find a scale that is great enough, and do without the atomic.
+__device__ __forceinline__ void raise_scale(float* scale, float4 values) {
+  auto* const bits = reinterpret_cast<unsigned*>(scale);
+  const unsigned needed = __float_as_uint(fitted_scale(greatest_magnitude(values), kIsE4m3));
+  if (*const_cast<volatile unsigned*>(bits) < needed) {
+    atomicMax(bits, needed);
+  }
+}
+
+// Stores four values of a tensor of 8 bits at an index, or fits their scale.
+__device__ __forceinline__ void store_scaled(const FillInputsArgs& args, RandomStream tensor,
+                                             long long index, const Place& at, float4 values) {
+  float* const scale = scale_address(args, tensor, at);
+  if (args.fits_scales != 0) {
+    raise_scale(scale, values);
+    return;
+  }
+  KeyElement* const target = static_cast<KeyElement*>(tensor_of(args, tensor).data) + index;
+  *reinterpret_cast<unsigned*>(target) =
+      round_eight_bits(values.x / *scale, values.y / *scale) |
+      static_cast<unsigned>(round_eight_bits(values.z / *scale, values.w / *scale)) << 16;
+}
+#endif
 
 // Stores four values in a tensor at an index.
 __device__ __forceinline__ void store_values(const FillInputsArgs& args, RandomStream tensor,
                                              long long index, const Place& at, float4 values) {
 #if FATUNE_KV_DTYPE != 0
   if (tensor != kQuery || kHasEightBitQueries) {
-    const float scale = scale_at(args, tensor, at);
-    KeyElement* const target = static_cast<KeyElement*>(tensor_of(args, tensor).data) + index;
-    *reinterpret_cast<unsigned*>(target) =
-        round_eight_bits(values.x / scale, values.y / scale) |
-        static_cast<unsigned>(round_eight_bits(values.z / scale, values.w / scale)) << 16;
+    store_scaled(args, tensor, index, at, values);
     return;
   }
 #endif
@@ -186,7 +237,8 @@ __device__ __forceinline__ void store_values(const FillInputsArgs& args, RandomS
                    round_element(values.w));
 }
 
-// Fills Q, K and V, except for rows of K and V that no query may see and pages of no sequence.
+// Fills Q, K and V, except for rows of K and V that no query may see and pages of no sequence. Or,
+// with args.fits_scales, raises the scales to those of what will be filled.
 // shape:   grid (any, 3): y names the tensor
 extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputsArgs args) {
   const auto tensor = static_cast<RandomStream>(blockIdx.y);

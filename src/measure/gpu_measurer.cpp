@@ -202,7 +202,7 @@ class GpuMeasurer::ProblemState {
     const LaunchGeometry& geometry = on_small ? *kernel.small_geometry : kernel.probe_geometry;
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     std::vector<const Stage*> stages;
-    for (const InputKind kind : kProbeKinds) {
+    for (const InputKind kind : probe_kinds(verifier_.problem())) {
       if (kernel.is_repeated && is_about_values(kind)) {
         continue;
       }

@@ -43,16 +43,27 @@ std::uint64_t element_count(const TensorView& tensor) {
 }  // namespace
 
 std::vector<std::string> measurement_source_names() {
-  return {"reference/measurement.cu",     "reference/check_output.cuh",
-          "reference/count_rows.cuh",     "reference/device_gate.cuh",
-          "reference/element.cuh",        "reference/extreme_inputs.h",
-          "reference/grid_stride.cuh",    "reference/read_memory.cuh",
-          "reference/read_memory_args.h", "reference/measurement_args.h",
-          "reference/philox.cuh",         "reference/probability_units.h",
-          "reference/random_inputs.cuh",  "reference/reference_attention.cuh",
-          "reference/reference_tile.h",   "reference/row_values.cuh",
-          "common/ptx_convert.cuh",       "common/ptx_fp8.cuh",
-          "common/ptx_math.cuh",          "common/ptx_system.cuh"};
+  return {"reference/measurement.cu",
+          "reference/check_output.cuh",
+          "reference/count_rows.cuh",
+          "reference/device_gate.cuh",
+          "reference/element.cuh",
+          "reference/extreme_inputs.h",
+          "reference/grid_stride.cuh",
+          "reference/read_memory.cuh",
+          "reference/read_memory_args.h",
+          "reference/measurement_args.h",
+          "reference/outlier_inputs.h",
+          "reference/philox.cuh",
+          "reference/probability_units.h",
+          "reference/random_inputs.cuh",
+          "reference/reference_attention.cuh",
+          "reference/reference_tile.h",
+          "reference/row_values.cuh",
+          "common/ptx_convert.cuh",
+          "common/ptx_fp8.cuh",
+          "common/ptx_math.cuh",
+          "common/ptx_system.cuh"};
 }
 
 CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,

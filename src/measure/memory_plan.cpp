@@ -17,12 +17,6 @@
 namespace fatune {
 namespace {
 
-// The number of stages on the small problem: for the kinds of input that are about values or, if
-// there is a part, for all of kProbeKinds.
-std::int64_t small_stages(const StagePlan& part) {
-  return part.total_bytes() > 0 ? std::ssize(kProbeKinds) : 2;
-}
-
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Kept free for modules, and for the local memory that the driver backs for kernels that spill.
 constexpr std::int64_t kReserveBytes = 512 * kMiB;
@@ -106,14 +100,13 @@ std::int64_t MemoryPlan::tensors_bytes() const {
   const auto all = [](const StagePlan& stage) {
     return stage.tensors_bytes() + stage.output_bytes;
   };
-  return kInputSets * (all(whole) + all(part)) + std::ssize(kProbeKinds) * all(probe) +
-         small_stages(part) * all(small);
+  return kInputSets * (all(whole) + all(part)) + probe_stages * all(probe) +
+         small_stages * all(small);
 }
 
 std::int64_t MemoryPlan::reference_bytes() const {
   return kInputSets * (whole.reference_bytes + part.reference_bytes) +
-         std::ssize(kProbeKinds) * probe.reference_bytes +
-         small_stages(part) * small.reference_bytes;
+         probe_stages * probe.reference_bytes + small_stages * small.reference_bytes;
 }
 
 StagePlan plan_stage(const Problem& problem) {
@@ -132,9 +125,14 @@ StagePlan plan_stage(const Problem& problem) {
 
 MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
                        const DeviceLimits& limits, const std::optional<Problem>& part) {
-  return {plan_stage(problem), part ? plan_stage(*part) : StagePlan{},
-          plan_stage(probe_problem(problem)), plan_stage(small_problem(problem)),
-          policy.flush_l2 ? kL2SizesOfFlush * limits.l2_bytes : 0};
+  const std::int64_t kinds = std::ssize(probe_kinds(problem));
+  return {plan_stage(problem),
+          part ? plan_stage(*part) : StagePlan{},
+          plan_stage(probe_problem(problem)),
+          plan_stage(small_problem(problem)),
+          policy.flush_l2 ? kL2SizesOfFlush * limits.l2_bytes : 0,
+          kinds,
+          part ? kinds : std::ssize(kValueKinds)};
 }
 
 void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,

@@ -76,16 +76,17 @@ void Deadlines::begin_problem(const Problem& problem, int sm_count) {
   best_us_ = 0.0;
   // Without keys there is no FLOP.
   probe_share_ = literature_flop(probe_problem(problem)) / std::max(1.0, literature_flop(problem));
+  probe_kinds_ = probe_kinds(problem).size();
 }
 
 std::chrono::milliseconds Deadlines::references() const {
-  static_assert(kProbeKinds.size() < kReferencesAtOnce);
+  static_assert(kMostProbeKinds < kReferencesAtOnce);
   const std::chrono::duration<double, std::micro> allowed(kReferencesAtOnce * reference_us_);
   return std::chrono::ceil<std::chrono::milliseconds>(allowed);
 }
 
 std::chrono::milliseconds Deadlines::verification() const {
-  return references() + within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
+  return references() + within(1.0 + static_cast<double>(probe_kinds_) * probe_share_);
 }
 
 DeadlineSettings under_tool(const DeadlineSettings& settings) {

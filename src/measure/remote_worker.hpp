@@ -15,6 +15,7 @@
 #include "measure/memory_plan.hpp"
 #include "measure/worker_messages.hpp"
 #include "model/device_limits.hpp"
+#include "model/input_kind.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 
@@ -86,6 +87,7 @@ class Deadlines {
   double allowance_us_ = 0.0;  // one run's allowance
   double best_us_ = 0.0;       // 0: none yet
   double probe_share_ = 1.0;   // work of a run on the probe problem over one on the problem
+  std::size_t probe_kinds_ = kMostProbeKinds;  // kinds of input on it
   double reference_us_ = 0.0;  // the allowance for the references of one set of inputs
 };
 

@@ -211,11 +211,15 @@ InputScales Tensors::scales() const {
           view(kQueryScalesTensor, TensorRole::q), static_cast<int>(scale_block(problem_))};
 }
 
-double Tensors::greatest_key_scale() const {
+double Tensors::greatest_key_scale(const gpu::Stream& stream) const {
   const SmallInput* const scales = find_small_input(kKeyScalesTensor);
-  return scales == nullptr ? 1.0 : std::ranges::max(mapped(scales->words, [](std::uint32_t word) {
-    return static_cast<double>(std::bit_cast<float>(word));
-  }));
+  if (scales == nullptr) {
+    return 1.0;
+  }
+  std::vector<float> values(scales->words.size());
+  gpu::copy_to_host_async(values.data(), scales->memory.address(), scales->bytes(), stream);
+  stream.synchronize();
+  return double{std::ranges::max(values)};
 }
 
 TensorView tensor_view(const Problem& problem, TensorRole role, void* data) {

@@ -105,13 +105,15 @@ class Tensors {
   [[nodiscard]] const float* sinks() const { return small_input<float>(kSinksTensor); }
   /// Views of the tensors' scales; without data for those that have none.
   [[nodiscard]] InputScales scales() const;
-  [[nodiscard]] double greatest_key_scale() const;  ///< 1 if K has none
+  /// 1 if K has none. Waits, since scales may follow from the inputs.
+  [[nodiscard]] double greatest_key_scale(const gpu::Stream& stream) const;
   [[nodiscard]] const std::vector<SmallInput>& small_inputs() const { return small_inputs_; }
 
   /// The table of pages in device memory; its table is null if K and V are contiguous.
   [[nodiscard]] KeyPages pages() const;
 
   /// Fills everything, inputs and guards included, with the poison, and writes the small inputs.
+  /// Fitted scales (input_kind.hpp) are the least ones until the inputs are filled.
   void poison(const gpu::Stream& stream) const;
   /// Fills only O with the poison.
   void poison_output(const gpu::Stream& stream) const {

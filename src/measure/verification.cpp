@@ -41,12 +41,28 @@ void Stage::fill(std::uint64_t seed) const {
   for (const auto& [list, outputs] : further_->sets) {
     outputs.poison_with_guards(stream_);
   }
+  FillInputsArgs args = fill_args(seed);
+  if (has_fitted_scales(kind_)) {
+    args.fits_scales = 1;
+    kernels_.fill_inputs(args, stream_);
+    args.fits_scales = 0;
+  }
+  kernels_.fill_inputs(args, stream_);
+}
+
+FillInputsArgs Stage::fill_args(std::uint64_t seed) const {
   TensorView values = tensors_.view(TensorRole::v);
   values.rows = is_view(problem_, TensorRole::v) ? 0 : values.rows;
-  kernels_.fill_inputs({tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), values, seed,
-                        static_cast<int>(kind_), tensors_.key_lengths(), tensors_.packed_rows(),
-                        tensors_.pages(), tensors_.scales()},
-                       stream_);
+  return {tensors_.view(TensorRole::q),
+          tensors_.view(TensorRole::k),
+          values,
+          seed,
+          static_cast<int>(kind_),
+          0,
+          tensors_.key_lengths(),
+          tensors_.packed_rows(),
+          tensors_.pages(),
+          tensors_.scales()};
 }
 
 ReferenceArgs Stage::reference_args() const {
@@ -76,7 +92,7 @@ const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const 
   const OutputSet& made = further_->sets.try_emplace(list, list, stream_).first->second;
   if (made.has_row_values() && !further_->references) {
     restore();  // a kernel that has not been found out yet may have written to the inputs
-    further_->references.emplace(problem_, reference_args(), tensors_.greatest_key_scale(),
+    further_->references.emplace(problem_, reference_args(), tensors_.greatest_key_scale(stream_),
                                  kernels_, stream_);
   }
   return made;
@@ -117,8 +133,10 @@ void Stage::queue_fingerprint(InputSum* sum) const {
 }
 
 CompareArgs Stage::compare_args(CheckCounts* counts) const {
+  RowSelection selection = references_.selection();
+  selection.has_outliers = kind_ == InputKind::outliers ? 1 : 0;
   return {tensors_.view(TensorRole::o),
-          references_.selection(),
+          selection,
           references_.exact(),
           references_.rounded(),
           counts,

@@ -106,6 +106,7 @@ class Stage {
 
  private:
   void fill(std::uint64_t seed) const;
+  [[nodiscard]] FillInputsArgs fill_args(std::uint64_t seed) const;
   [[nodiscard]] ReferenceArgs reference_args() const;
   void compute_references() const {
     kernels_.compute_references(reference_args(), problem_, stream_);
@@ -157,7 +158,7 @@ struct OutputVerdict {
 /// many on its part, if it has one.
 ///
 /// For each stage call its poison_output(), run the kernel, then call check(). At most
-/// kProbeKinds.size() stages are checked together.
+/// kMostProbeKinds stages are checked together.
 class Verifier {
  public:
   /// The problem that inputs other than normal ones are on: the probe problem, or the cheaper
@@ -169,13 +170,14 @@ class Verifier {
   Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
            const MeasurementModule& kernels, const gpu::Stream& stream, bool count_rows);
 
+  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
   /// The stages of normal inputs: the sets on the problem itself, then those on its part.
   /// Precondition: set < set_count().
   [[nodiscard]] const Stage& normal(int set) const {
     return normal_.at(static_cast<std::size_t>(set));
   }
   [[nodiscard]] int set_count() const { return static_cast<int>(normal_.size()); }
-  /// The stage of one of kProbeKinds, on the probe problem or on small_problem().
+  /// The stage of one of probe_kinds(), on the probe problem or on small_problem().
   [[nodiscard]] const Stage& probe(InputKind kind, Where where);
 
   /// Checks the current outputs. Waits for the device once. Damaged inputs and guard bands are made
@@ -204,7 +206,7 @@ class Verifier {
   std::vector<Stage> normal_;
   std::map<std::pair<InputKind, Where>, Stage> probes_;  // made on first use
   // CheckCounts of each stage of a check.
-  gpu::DeviceBuffer device_counts_{sizeof(CheckCounts) * kProbeKinds.size()};
+  gpu::DeviceBuffer device_counts_{sizeof(CheckCounts) * kMostProbeKinds};
   gpu::PinnedBuffer host_counts_{device_counts_.bytes()};
 };
 

@@ -51,14 +51,15 @@ struct RowCount {
 /// limit.
 RowCount count_row(double limit, const Problem& problem, std::int64_t first,
                    std::span<const std::uint16_t> output, std::span<const double> exact,
-                   std::span<const double> rounded) {
+                   std::span<const double> rounded, std::span<const double> units) {
   RowCount count;
   const auto begin = static_cast<std::size_t>(first);
   for (std::size_t i = begin; i < begin + static_cast<std::size_t>(problem.d_head_v); ++i) {
     const double value = element_value(output[i], output_dtype(problem));
     const double difference = std::abs(value - rounded[i]);
+    const double most = limit * unit_of(units, i);
     const bool within =
-        (difference <= limit || !limits_difference(problem)) && std::abs(value - exact[i]) <= limit;
+        (difference <= most || !limits_difference(problem)) && std::abs(value - exact[i]) <= most;
     count.beyond_limit += within ? 0 : 1;
     count.mismatched += std::isfinite(value) && is_mismatch(difference, rounded[i]) ? 1 : 0;
   }
@@ -105,25 +106,26 @@ std::optional<std::string> find_fault(const ErrorStats& stats) {
 
 ErrorStats compare_outputs(const std::string& input, const Problem& problem,
                            std::span<const std::uint16_t> output, std::span<const double> exact,
-                           std::span<const double> rounded) {
+                           std::span<const double> rounded, std::span<const double> units) {
   const DType dtype = output_dtype(problem);
   ErrorStats stats;
   stats.input = input;
   stats.elements = static_cast<std::int64_t>(output.size());
   double greatest = 0.0;
   for (std::size_t i = 0; i < output.size(); ++i) {
-    greatest = std::max(greatest, std::abs(exact[i]));
+    const double unit = unit_of(units, i);
+    greatest = std::max(greatest, std::abs(exact[i]) / unit);
     stats.max_abs_reference_error =
-        std::max(stats.max_abs_reference_error, std::abs(rounded[i] - exact[i]));
+        std::max(stats.max_abs_reference_error, std::abs(rounded[i] - exact[i]) / unit);
     const double value = element_value(output[i], dtype);
     if (!std::isfinite(value)) {
       ++stats.not_finite;
       continue;
     }
     const double difference = std::abs(value - rounded[i]);
-    stats.max_abs_error = std::max(stats.max_abs_error, std::abs(value - exact[i]));
+    stats.max_abs_error = std::max(stats.max_abs_error, std::abs(value - exact[i]) / unit);
     if (limits_difference(problem)) {
-      stats.max_abs_difference = std::max(stats.max_abs_difference, difference);
+      stats.max_abs_difference = std::max(stats.max_abs_difference, difference / unit);
     }
     stats.mismatched += is_mismatch(difference, rounded[i]) ? 1 : 0;
   }
@@ -133,7 +135,7 @@ ErrorStats compare_outputs(const std::string& input, const Problem& problem,
 
 RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
                            std::span<const std::uint16_t> output, std::span<const double> exact,
-                           std::span<const double> rounded) {
+                           std::span<const double> rounded, std::span<const double> units) {
   RowMismatches rows;
   rows.input = stats.input;
   const TensorShape shape = tensor_shape(problem, TensorRole::o);
@@ -141,7 +143,7 @@ RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
   for (std::int64_t head = 0; head < shape.batch * shape.heads; ++head) {
     for (std::int64_t row = 0; row < shape.rows; ++row) {
       const std::int64_t first = shape.row_offset(head / shape.heads, row, head % shape.heads);
-      const RowCount count = count_row(stats.limit, problem, first, output, exact, rounded);
+      const RowCount count = count_row(stats.limit, problem, first, output, exact, rounded, units);
       rows.row.push_back(static_cast<std::int32_t>(row));
       rows.mismatched.push_back(count.mismatched);
       rows.beyond_limit.push_back(count.beyond_limit);

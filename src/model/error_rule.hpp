@@ -57,19 +57,27 @@ inline constexpr double kMismatchRtol = 1e-3;
 
 /// Compares an output with both references on the CPU, as kernels/reference/check_output.cuh does
 /// on a GPU. Values that are not finite are counted and not compared.
+/// Errors are in units of columns, as references are that the limit follows from.
 /// shape: output, exact and rounded: the same elements in the same order; those of the problem's O,
-///        or some of them
+///        or some of its rows; units: column_units()
 [[nodiscard]] ErrorStats compare_outputs(const std::string& input, const Problem& problem,
                                          std::span<const std::uint16_t> output,
                                          std::span<const double> exact,
-                                         std::span<const double> rounded);
+                                         std::span<const double> rounded,
+                                         std::span<const double> units = {});
 
 /// Counts the elements of each row of such an output that are beyond `stats.limit`, and those that
 /// mismatch.
-/// shape: output, exact and rounded: that of O
+/// shape: output, exact and rounded: that of O; units: column_units()
 [[nodiscard]] RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
                                          std::span<const std::uint16_t> output,
                                          std::span<const double> exact,
-                                         std::span<const double> rounded);
+                                         std::span<const double> rounded,
+                                         std::span<const double> units = {});
+
+/// What errors of an element of O are divided by. units: column_units()
+[[nodiscard]] inline double unit_of(std::span<const double> units, std::size_t element) {
+  return units.empty() ? 1.0 : units[element % units.size()];
+}
 
 }  // namespace fatune

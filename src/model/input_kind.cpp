@@ -11,6 +11,7 @@
 #include "base/text_parts.hpp"
 #include "model/cpu_reference.hpp"
 #include "reference/extreme_inputs.h"
+#include "reference/outlier_inputs.h"
 
 namespace fatune {
 
@@ -59,6 +60,8 @@ class Filler {
         return extreme_scores();
       case InputKind::large_values:
         return large_values();
+      case InputKind::outliers:
+        return outliers();
       case InputKind::onehot:
         break;
     }
@@ -166,6 +169,16 @@ class Filler {
     return made(normal(), normal(), value);
   }
 
+  GroupInputs outliers() {
+    const auto of = [this](TensorRole role) {
+      return [this, role](Place at) {
+        const auto column = static_cast<int>(at.column);
+        return normal_(random_) * double{outlier_factor(static_cast<int>(role), column)};
+      };
+    };
+    return made(of(TensorRole::q), of(TensorRole::k), of(TensorRole::v));
+  }
+
   std::vector<double> signs() {
     std::vector<double> direction;
     for (std::int64_t i = 0; i < head_.d_head; ++i) {
@@ -196,6 +209,14 @@ class Filler {
 
 }  // namespace
 
+std::vector<double> column_units(const Problem& problem, InputKind kind) {
+  std::vector<double> units;
+  for (int column = 0; kind == InputKind::outliers && column < problem.d_head_v; ++column) {
+    units.push_back(double{outlier_unit(column)});
+  }
+  return units;
+}
+
 std::vector<float> make_sinks(const Problem& problem, InputKind kind) {
   constexpr std::array kUsual{5.0F, -4.0F, 8.0F, 0.0F, 10.0F, 3.0F, 7.0F, 14.0F};
   constexpr std::array kExtreme{250.0F, -250.0F, 0.0F, 1e4F, 199.0F, -1e4F, 100.0F, 201.0F};
@@ -224,16 +245,24 @@ float greatest_input(const Problem& problem, TensorRole role, InputKind kind) {
 }  // namespace
 
 std::vector<float> make_scales(const Problem& problem, TensorRole role, InputKind kind) {
-  constexpr float kGreatestE4m3 = 448.0F;
   // Their number divides no step of keys, so that those of two steps differ too.
   constexpr std::array kFactors{1.0F, 0.6F, 37.0F, 4000.0F, 1.7F, 0.8F, 250.0F, 3.1F, 0.9F};
   const std::size_t first = role == TensorRole::k ? 0 : role == TensorRole::v ? 4 : 7;
-  const float usual = greatest_input(problem, role, kind) / kGreatestE4m3;
-  std::vector<float> scales(static_cast<std::size_t>(scale_shape(problem, role).elements()));
+  std::vector<float> scales(static_cast<std::size_t>(scale_shape(problem, role).elements()),
+                            kLeastFittedScale);
+  if (has_fitted_scales(kind)) {
+    return scales;
+  }
+  const float usual = greatest_input(problem, role, kind) / greatest_eight_bit_number(true);
   for (std::size_t i = 0; i < scales.size(); ++i) {
     scales[i] = usual * kFactors.at((first + i) % kFactors.size());
   }
   return scales;
+}
+
+void fit_scale(const Problem& problem, double value, float& scale) {
+  const auto greatest = static_cast<float>(std::abs(value));
+  scale = std::max(scale, fitted_scale(greatest, problem.kv_dtype == DType::e4m3));
 }
 
 GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group, InputKind kind,

@@ -205,13 +205,14 @@ class Runs {
     const EmulatedInput& input = *input_;
     const Problem part = compared_part(of_.launch.on);
     std::vector<ErrorStats> all{
-        compare_outputs(input.name, part, output.output, input.exact, input.rounded)};
+        compare_outputs(input.name, part, output.output, input.exact, input.rounded, input.units)};
     for (const FurtherOutput& further : output.further) {
       all.push_back(compare_further(input.name, of_.launch.on, further, reference_));
     }
     const bool right = !output.inputs_changed && std::none_of(all.begin(), all.end(), find_fault);
     if (settings_.count_rows && (worst_.empty() || is_worse(all.front(), worst_.front()))) {
-      worst_rows_ = compare_rows(all.front(), part, output.output, input.exact, input.rounded);
+      worst_rows_ =
+          compare_rows(all.front(), part, output.output, input.exact, input.rounded, input.units);
     }
     keep_worst(std::move(all));
     if (output.inputs_changed) {

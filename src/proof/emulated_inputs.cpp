@@ -82,16 +82,34 @@ void put_rows(const Problem& problem, TensorRole role, std::int64_t count,
   }
 }
 
+/// The place of the scale of a row of a head.
+auto place_of_scale(const Problem& problem, TensorRole role, const HeadRows& of) {
+  return [of, scale_rows = ScaleRows(problem, role)](std::int64_t row) {
+    return scale_rows.offset(of.batch, of.first + row, of.head);
+  };
+}
+
+/// Raises the scales of the first rows of a head to those that fit its elements of 16 bits.
+/// scale_place: as in put_rows(); scales: empty: there are none
+template <typename ScalePlace>
+void fit_rows(const Problem& problem, TensorRole role, std::int64_t count,
+              const std::vector<std::uint16_t>& rows, const ScalePlace& scale_place,
+              std::vector<float>& scales) {
+  const std::int64_t columns = tensor_shape(problem, role).columns;
+  for (std::int64_t i = 0; !scales.empty() && i < count * columns; ++i) {
+    fit_scale(problem, element_value(rows[static_cast<std::size_t>(i)], output_dtype(problem)),
+              scales[static_cast<std::size_t>(scale_place(i / columns))]);
+  }
+}
+
 /// put_rows() of Q. scales: scale_shape()
 void put_queries(const Problem& problem, const HeadRows& to, const std::vector<std::uint16_t>& rows,
                  const std::vector<float>& scales, std::vector<std::uint16_t>& tensor) {
   const TensorShape shape = tensor_shape(problem, TensorRole::q);
-  const ScaleRows scale_rows(problem, TensorRole::q);
   put_rows(
       problem, TensorRole::q, to.count, rows, scales,
       [&](std::int64_t row) { return shape.row_offset(to.batch, to.first + row, to.head); },
-      [&](std::int64_t row) { return scale_rows.offset(to.batch, to.first + row, to.head); },
-      tensor);
+      place_of_scale(problem, TensorRole::q, to), tensor);
 }
 
 /// The same of keys, which may be in pages.
@@ -99,12 +117,10 @@ void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
               const std::vector<std::uint16_t>& rows, const std::vector<float>& scales,
               std::vector<std::uint16_t>& tensor) {
   const KeyRows places(problem, role);
-  const ScaleRows scale_rows(problem, role);
   put_rows(
       problem, role, to.count, rows, scales,
       [&](std::int64_t key) { return places.offset(to.batch, to.first + key, to.head); },
-      [&](std::int64_t key) { return scale_rows.offset(to.batch, to.first + key, to.head); },
-      tensor);
+      place_of_scale(problem, role, to), tensor);
 }
 
 /// Returns a head of the only sequence of a pool of pages, as take_head() does of others. Rows
@@ -160,26 +176,13 @@ std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
   return compared_group(on) == 0 ? 1 : 0;
 }
 
-/// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
-/// of K and V behind a sequence's end, of packed sequences without queries, and of pages of no
-/// sequence, are NaN, which shows if a kernel uses them.
-HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+/// Calls visit(inputs, keys, first) for each head of keys: the inputs of its group, its rows of K
+/// and V, and those of the group's first head of Q. A group has one seed.
+template <typename Visit>
+void for_each_group(const EmulatedProblem& on, InputKind kind, std::uint64_t seed,
+                    const Visit& visit) {
   const Problem& problem = on.problem;
-  const auto empty = [&](TensorRole role) {
-    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
-                                      poison_of(dtype_of(problem, role)));
-  };
   const std::vector<Sequence> sequences = sequences_of(problem);
-  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
-                 make_sinks(problem, kind),
-                 has_pages(problem) ? page_table(problem) : std::vector<std::int32_t>{}};
-  if (has_scales(problem)) {
-    all.k_scales = make_scales(problem, TensorRole::k, kind);
-    all.v_scales = make_scales(problem, TensorRole::v, kind);
-  }
-  if (has_query_scales(problem)) {
-    all.q_scales = make_scales(problem, TensorRole::q, kind);
-  }
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
@@ -191,16 +194,65 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
       one->second = make_group_inputs(head_of(problem, at), group, kind,
                                       seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
     }
-    for (std::int64_t i = 0; i < group; ++i) {
-      put_queries(problem, {at.batch, head * group + i, at.first_query, at.queries},
-                  one->second.q[static_cast<std::size_t>(i)], all.q_scales, all.q);
-    }
-    const HeadRows keys{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys};
-    put_keys(problem, TensorRole::k, keys, one->second.k, all.k_scales, all.k);
-    if (!problem.latent) {
-      put_keys(problem, TensorRole::v, keys, one->second.v, all.v_scales, all.v);
-    }
+    visit(one->second, HeadRows{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys},
+          HeadRows{at.batch, head * group, at.first_query, at.queries});
   }
+}
+
+/// The rows of another head of Q of a group.
+HeadRows in_group(HeadRows first, std::size_t number) {
+  first.head += static_cast<std::int64_t>(number);
+  return first;
+}
+
+/// Raises the scales to those that fit all inputs.
+void fit_scales(const EmulatedProblem& on, InputKind kind, std::uint64_t seed, HeadInputs& all) {
+  const Problem& problem = on.problem;
+  for_each_group(on, kind, seed,
+                 [&](const GroupInputs& inputs, const HeadRows& keys, const HeadRows& queries) {
+                   for (const std::size_t i : indices_of(inputs.q)) {
+                     const HeadRows of = in_group(queries, i);
+                     fit_rows(problem, TensorRole::q, of.count, inputs.q[i],
+                              place_of_scale(problem, TensorRole::q, of), all.q_scales);
+                   }
+                   const auto place = place_of_scale(problem, TensorRole::k, keys);
+                   fit_rows(problem, TensorRole::k, keys.count, inputs.k, place, all.k_scales);
+                   fit_rows(problem, TensorRole::v, keys.count, inputs.v, place, all.v_scales);
+                 });
+}
+
+/// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
+/// of K and V behind a sequence's end, of packed sequences without queries, and of pages of no
+/// sequence, are NaN, which shows if a kernel uses them.
+HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+  const Problem& problem = on.problem;
+  const auto empty = [&](TensorRole role) {
+    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
+                                      poison_of(dtype_of(problem, role)));
+  };
+  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
+                 make_sinks(problem, kind),
+                 has_pages(problem) ? page_table(problem) : std::vector<std::int32_t>{}};
+  if (has_scales(problem)) {
+    all.k_scales = make_scales(problem, TensorRole::k, kind);
+    all.v_scales = make_scales(problem, TensorRole::v, kind);
+  }
+  if (has_query_scales(problem)) {
+    all.q_scales = make_scales(problem, TensorRole::q, kind);
+  }
+  if (has_fitted_scales(kind)) {
+    fit_scales(on, kind, seed, all);
+  }
+  for_each_group(on, kind, seed,
+                 [&](const GroupInputs& inputs, const HeadRows& keys, const HeadRows& queries) {
+                   for (const std::size_t i : indices_of(inputs.q)) {
+                     put_queries(problem, in_group(queries, i), inputs.q[i], all.q_scales, all.q);
+                   }
+                   put_keys(problem, TensorRole::k, keys, inputs.k, all.k_scales, all.k);
+                   if (!problem.latent) {
+                     put_keys(problem, TensorRole::v, keys, inputs.v, all.v_scales, all.v);
+                   }
+                 });
   return all;
 }
 
@@ -292,6 +344,7 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   const Problem part = compared_part(on);
   const std::vector<float> sinks = compared_sinks(on, input.tensors);
   input.exact = cpu_attention(part, q, k, v, sinks);
+  input.units = column_units(part, kind);
   input.rounded = cpu_rounded_attention(
       part, q, k, v, sinks, compared_scales(on, input.tensors, std::ssize(v) / part.d_head_v));
   return input;
@@ -361,7 +414,8 @@ const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& prob
   const std::lock_guard lock(mutex_);
   std::vector<EmulatedInput>& inputs = inputs_[problem];
   if (inputs.empty()) {
-    inputs = mapped(kInputKinds, [&](InputKind kind) { return make_input(problem, kind, seed_); });
+    inputs = mapped(input_kinds(problem.problem),
+                    [&](InputKind kind) { return make_input(problem, kind, seed_); });
   }
   return inputs;
 }

@@ -107,6 +107,7 @@ struct EmulatedInput {
   HeadInputs tensors;           ///< shape: as tensor_shape() says
   std::vector<double> exact;    ///< the float64 reference for the compared part
   std::vector<double> rounded;  ///< the 16-bit reference for the compared part
+  std::vector<double> units{};  ///< column_units()
 };
 
 /// Returns the elements of one tensor that belong to the compared part.
@@ -120,7 +121,7 @@ class EmulatedInputs {
  public:
   explicit EmulatedInputs(std::uint64_t seed) : seed_(seed) {}
 
-  /// Returns one input for each of kInputKinds. They live as long as this object.
+  /// Returns one input for each of input_kinds(). They live as long as this object.
   [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
   /// Returns the row references of the inputs that of() returns, in the same order.
   [[nodiscard]] const std::vector<RowReference>& row_references(const EmulatedProblem& problem);

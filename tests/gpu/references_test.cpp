@@ -214,7 +214,7 @@ class Inputs : public GpuTest {
     const Tensors tensors(kProblem);
     const std::int64_t elements = tensor_elements(kProblem, TensorRole::q);
     kernels.fill_inputs({tensors.view(TensorRole::q), tensors.view(TensorRole::k),
-                         tensors.view(TensorRole::v), 99, static_cast<int>(kind), nullptr},
+                         tensors.view(TensorRole::v), 99, static_cast<int>(kind), 0, nullptr},
                         stream);
     std::vector<std::vector<double>> all;
     for (const gpu::DevicePtr tensor : {tensors.q(), tensors.k(), tensors.v()}) {

@@ -111,8 +111,6 @@ EmulateReport describe(const EmulateOptions& options, const KernelSet& kernels,
   report.seed = static_cast<std::int64_t>(options.seed);
   report.checks = options.checks;
   report.schedules = mapped(schedules, &NamedSchedule::name);
-  report.inputs =
-      mapped(kInputKinds, [](InputKind kind) { return std::string(input_kind_name(kind)); });
   return report;
 }
 
@@ -177,6 +175,16 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
   return any(OutcomeKind::right) ? ExitCode::ok : ExitCode::nothing_ranked;
 }
 
+/// The kinds of input of the problem that has most of them.
+std::vector<std::string> names_of_inputs(const std::vector<EmulatedCase>& cases) {
+  std::span<const InputKind> kinds;
+  for (const EmulatedCase& one : cases) {
+    const auto of_case = input_kinds(one.problem);
+    kinds = of_case.size() > kinds.size() ? of_case : kinds;
+  }
+  return mapped(kinds, [](InputKind kind) { return std::string(input_kind_name(kind)); });
+}
+
 ExitCode emulate_kernels(const EmulateOptions& options) {
   const KernelSet kernels = choose_kernels(options.kernels, options.configs);
   const Target target = offline_target(options.arch, kernels.tree, kernels.families.all());
@@ -191,6 +199,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
                          cache.get()};
   const std::vector<EmulatedCase> cases =
       cases_of(options, kernels.family(), configs, target.limits);
+  report.inputs = names_of_inputs(cases);
   Progress progress(options.output, cases.size());
   std::vector<EmulatedConfig> rows(cases.size());
   for_each_index(cases.size(), job_count(options.compile), [&](std::size_t i) {

@@ -108,7 +108,7 @@ TEST_F(GridsOfFewQueries, FillKeysWithTheWholeGpu) {
   const Device device;
   const auto view = [](TensorRole role) { return tensor_view(problem(), role, nullptr); };
   device.kernels.fill_inputs(
-      {view(TensorRole::q), view(TensorRole::k), view(TensorRole::v), 1, 0, nullptr, {}},
+      {view(TensorRole::q), view(TensorRole::k), view(TensorRole::v), 1, 0, 0, nullptr, {}},
       device.stream);
   EXPECT_GT(gpu::FakeDriver::grid()[0], kWholeGpu);
   EXPECT_EQ(gpu::FakeDriver::grid()[1], 3U);

@@ -102,7 +102,7 @@ TEST_F(OutputSetTest, RightLogSumExpsAreComparedOnEachInput) {
       EXPECT_LT(stats.limit, 0.1) << stats.input;
     }
   }
-  EXPECT_EQ(compared, std::ssize(kInputKinds));
+  EXPECT_EQ(compared, std::ssize(input_kinds(problem_)));
   EXPECT_TRUE(measured->verification.deterministic);
 }
 

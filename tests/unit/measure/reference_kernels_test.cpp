@@ -22,6 +22,7 @@
 #include "model/problem.hpp"
 #include "model/scale_rows.hpp"
 #include "reference/extreme_inputs.h"
+#include "reference/outlier_inputs.h"
 #include "unit/measure/host_kernels.hpp"
 
 namespace fatune {
@@ -101,8 +102,26 @@ struct SequenceStarts {
   std::vector<std::int32_t> queries, keys;
 };
 
+constexpr std::uint64_t kSeed = 11;
+
+/// How the inputs are made. The tables must outlive it.
+FillInputsArgs fill_args(const Problem& problem, InputKind kind, std::uint64_t seed,
+                         const std::vector<int>& keys, const std::vector<int>& table,
+                         const SequenceStarts& starts, Inputs& inputs) {
+  return {tensor_view(problem, TensorRole::q, inputs.q.data()),
+          tensor_view(problem, TensorRole::k, inputs.k.data()),
+          tensor_view(problem, TensorRole::v, inputs.v.data()),
+          seed,
+          static_cast<int>(kind),
+          0,
+          keys.empty() ? nullptr : keys.data(),
+          starts.of(problem),
+          pages_in(problem, table),
+          scales_of(problem, inputs)};
+}
+
 Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
-                   std::uint64_t seed = 11) {
+                   std::uint64_t seed = kSeed) {
   const std::uint16_t nan = has_scales(problem) ? 0xffff : 0x7fa5;
   const auto elements = [&](TensorRole role) {
     return Elements(static_cast<std::size_t>(tensor_bytes(problem, role)) / 2, nan);
@@ -118,12 +137,14 @@ Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind
   if (has_query_scales(problem)) {
     inputs.q_scales = make_scales(problem, TensorRole::q, kind);
   }
-  kernels.fill_inputs({tensor_view(problem, TensorRole::q, inputs.q.data()),
-                       tensor_view(problem, TensorRole::k, inputs.k.data()),
-                       tensor_view(problem, TensorRole::v, inputs.v.data()), seed,
-                       static_cast<int>(kind), keys.empty() ? nullptr : keys.data(),
-                       SequenceStarts(problem).of(problem), pages_in(problem, table),
-                       scales_of(problem, inputs)});
+  const SequenceStarts starts(problem);
+  FillInputsArgs args = fill_args(problem, kind, seed, keys, table, starts, inputs);
+  args.fits_scales = has_fitted_scales(kind) ? 1 : 0;
+  if (args.fits_scales != 0) {
+    kernels.fill_inputs(args);
+    args.fits_scales = 0;
+  }
+  kernels.fill_inputs(args);
   return inputs;
 }
 
@@ -310,7 +331,7 @@ TEST(RandomInputs, RowsBehindASequencesEndAreNotFilled) {
   problem.seq_len_kv = 70;
   problem.seq_lens_kv = "70,0,33";
   const TensorShape shape = tensor_shape(problem, TensorRole::k);
-  for (const InputKind kind : kInputKinds) {
+  for (const InputKind kind : input_kinds(problem)) {
     const std::vector<double> k = values_of(make_inputs(kernels, problem, kind).k, problem.dtype);
     for (std::int64_t batch = 0; batch < 3; ++batch) {
       for (std::int64_t row = 0; row < shape.rows; ++row) {
@@ -326,7 +347,7 @@ TEST(RandomInputs, RowsBehindASequencesEndAreNotFilled) {
 TEST(RandomInputs, AreTheSameInPages) {
   const HostKernels& kernels = host_kernels_fp16_d64();
   for (const std::int64_t page_size : {1, 16, 64}) {
-    for (const InputKind kind : kInputKinds) {
+    for (const InputKind kind : input_kinds({})) {
       Problem problem = problem_of(kernels, 3, 2, 2, false);
       problem.seq_len_kv = 70;
       problem.seq_lens_kv = "70,0,33";
@@ -361,7 +382,7 @@ TEST(RandomInputs, KeysThatNoQueryMaySeeAreNotFilled) {
   problem.seq_lens = "2,0,3,1";
   problem.seq_lens_kv = "4,5,0,6";
   problem.seq_len_kv = 6;
-  for (const InputKind kind : kInputKinds) {
+  for (const InputKind kind : input_kinds(problem)) {
     const Inputs inputs = make_inputs(kernels, problem, kind);
     for (const Elements* tensor : {&inputs.k, &inputs.v}) {
       const std::vector<double> values = values_of(*tensor, problem.dtype);

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "model/cpu_reference.hpp"
+#include "model/error_rule.hpp"
 #include "model/flop.hpp"
 #include "model/input_kind.hpp"
 #include "model/problem.hpp"
@@ -289,6 +293,72 @@ TEST(EightBitElements, AreRoundedToTheNearestAndNeverToInfinity) {
   EXPECT_EQ(round_to_element(-INFINITY, DType::e4m3), 0xfe);
   EXPECT_EQ(round_to_element(61440.0, DType::e5m2), 0x7b);
   EXPECT_EQ(round_to_element(std::ldexp(1.0, -11), DType::e4m3), 0x00);
+}
+
+// One column in 32 is 16 times as great, and where Q or K has its outliers the other one is small.
+TEST(Outliers, AreInAFewColumns) {
+  HeadProblem head;
+  head.seq_len = head.seq_len_kv = 2000;
+  head.d_head = head.d_head_v = 64;
+  const HeadInputs inputs = make_head_inputs(head, InputKind::outliers, 1);
+  const auto expect_sizes = [&](const std::vector<std::uint16_t>& tensor, std::size_t outlier,
+                                std::optional<std::size_t> small) {
+    for (std::size_t column = 0; column < 64; ++column) {
+      double squares = 0.0;
+      for (std::size_t at = column; at < tensor.size(); at += 64) {
+        squares += std::pow(element_value(tensor[at], head.dtype), 2.0);
+      }
+      const double size = column % 32 == outlier ? 16.0 : column % 32 == small ? 0.0625 : 1.0;
+      EXPECT_NEAR(std::sqrt(squares / 2000.0), size, 0.08 * size) << column;
+    }
+  };
+  expect_sizes(inputs.q, 6, 3);
+  expect_sizes(inputs.k, 3, 6);
+  expect_sizes(inputs.v, 5, std::nullopt);
+}
+
+TEST(Outliers, AreOfProblemsWithEightBitsAlone) {
+  Problem problem = eight_bit_problem();
+  EXPECT_EQ(input_kinds(problem).back(), InputKind::outliers);
+  EXPECT_EQ(probe_kinds(problem).size(), kMostProbeKinds);
+  EXPECT_EQ(input_kinds(all_eight_bits()).back(), InputKind::outliers);
+  problem.kv_dtype = problem.dtype;
+  EXPECT_EQ(input_kinds(problem).back(), InputKind::large_values);
+}
+
+TEST(FittedScales, StoreTheGreatestAsTheGreatestNumber) {
+  for (const auto& [dtype, greatest] : {std::pair{DType::e4m3, 448.0F}, {DType::e5m2, 57344.0F}}) {
+    Problem problem = eight_bit_problem();
+    problem.kv_dtype = dtype;
+    std::vector<float> scales = make_scales(problem, TensorRole::k, InputKind::outliers);
+    ASSERT_EQ(scales.size(), 1U);
+    EXPECT_GT(scales[0], 0.0F);
+    EXPECT_LT(scales[0], 1e-6F);
+    for (const double value : {0.5, -7.0, 3.0}) {
+      fit_scale(problem, value, scales[0]);
+    }
+    EXPECT_FLOAT_EQ(scales[0], 7.0F / greatest);
+  }
+}
+
+// A column of outliers counts as any other: its errors are divided by 16.
+TEST(Outliers, AreComparedInUnitsOfColumns) {
+  Problem problem = eight_bit_problem();
+  problem.d_head_v = 8;
+  EXPECT_TRUE(column_units(problem, InputKind::normal).empty());
+  const std::vector<double> units = column_units(problem, InputKind::outliers);
+  EXPECT_EQ(units, (std::vector<double>{1, 1, 1, 1, 1, 16, 1, 1}));
+  std::vector<double> exact(16, 1.0);
+  exact[5] = exact[13] = 16.0;
+  std::vector<std::uint16_t> output;
+  for (const double value : exact) {
+    output.push_back(round_to_element(value + (value > 1.0 ? 2.0 : 0.0), DType::bf16));
+  }
+  const ErrorStats stats = compare_outputs("outliers", problem, output, exact, exact, units);
+  EXPECT_EQ(stats.max_abs_error, 0.125);
+  EXPECT_EQ(stats.max_abs_difference, 0.125);
+  EXPECT_EQ(stats.limit, 0x1p-7) << "the unit in the last place of 1";
+  EXPECT_TRUE(find_fault(stats));
 }
 
 }  // namespace

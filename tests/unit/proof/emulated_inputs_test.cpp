@@ -60,7 +60,7 @@ TEST(EmulatedInputs, EachHeadHasInputsOfItsOwn) {
       heads.insert(head);
     }
   }
-  EXPECT_EQ(heads.size(), kInputKinds.size() * 6);
+  EXPECT_EQ(heads.size(), input_kinds(problem).size() * 6);
 }
 
 TEST(EmulatedInputs, HeadsThatAreNotComparedAreAlikeAndDifferFromTheOneThatIs) {
