@@ -13,3 +13,7 @@
 #include "reference/read_memory.cuh"
 #include "reference/reference_attention.cuh"
 #include "reference/row_values.cuh"
+
+#if FATUNE_KV_DTYPE != 0
+#include "reference/unrounded_attention.cuh"
+#endif

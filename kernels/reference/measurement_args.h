@@ -88,6 +88,12 @@ struct ReferenceArgs {
   InputScales scales = {};
 };
 
+// The references of inputs that are made again, before they are rounded to 8 bits.
+struct UnroundedAttentionArgs {
+  ReferenceArgs reference;
+  FillInputsArgs inputs;
+};
+
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that
 // follows from its position, in two ways. A change of one word changes both.
 struct InputSum {
@@ -129,6 +135,20 @@ struct CompareArgs {
   unsigned long long elements;  // elements in the selection
   float atol;
   float rtol;
+};
+
+// What comparing with attention of unrounded inputs finds, over finite outputs; all fields start
+// at 0.
+struct UnroundedCounts {
+  double squared_error;         // sum of (output - exact)^2, in units of columns
+  double squared;               // sum of exact^2
+  unsigned max_abs_error_bits;  // as in CheckCounts
+  unsigned long long compared;
+};
+
+struct CompareUnroundedArgs {
+  CompareArgs compare;  // `exact` is of unrounded inputs; `rounded` and `counts` are not used
+  UnroundedCounts* counts;
 };
 
 // Softmax of one row: the greatest score, and ln(sum of exp(score - greatest)). A sink is one of

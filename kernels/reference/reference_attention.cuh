@@ -34,6 +34,7 @@
 #include "reference/element.cuh"
 #include "reference/measurement_args.h"
 #include "reference/probability_units.h"
+#include "reference/random_inputs.cuh"
 #include "reference/reference_tile.h"
 
 inline constexpr int kThreads = kReferenceThreads;
@@ -190,10 +191,26 @@ __device__ __forceinline__ void load_scaled_rows(float (&tile)[kTileRows][kStrid
 }
 #endif
 
+// As load_rows(), of inputs before they are rounded to elements.
+// shape:   row_values(row, column) gives four inputs of a row; exists(row)
+template <int kColumns, int kTileRows, int kStride, typename RowValues, typename Exists>
+__device__ __forceinline__ void load_unrounded_rows(float (&tile)[kTileRows][kStride],
+                                                    RowValues row_values, Exists exists) {
+  constexpr int kFours = (reference_row_stride(kColumns) - 4) / 4;
+  for (int i = threadIdx.x; i < kTileRows * kFours; i += kThreads) {
+    const int row = i / kFours;
+    const int column = i % kFours * 4;
+    *reinterpret_cast<float4*>(&tile[row][column]) = exists(row) && column < kColumns
+                                                         ? row_values(row, column)
+                                                         : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  }
+}
+
 // What one thread works on: rows first_row + i, keys lane + kLanesPerRow * j of each tile,
 // dimensions 4 * lane + 4 * kLanesPerRow * g + (0..3).
 struct Reference {
   const ReferenceArgs& args;
+  const FillInputsArgs* const unrounded;  // how Q, K and V were made; null: they are loaded
   ReferenceShared& shared;
   const int lane;
   const int first_row;
@@ -203,8 +220,10 @@ struct Reference {
   int first_key;  // first key of the first tile that any of its rows sees
   int end_key;    // end of the keys that any of its rows sees
 
-  __device__ __forceinline__ Reference(const ReferenceArgs& a, ReferenceShared& s)
+  __device__ __forceinline__ Reference(const ReferenceArgs& a, ReferenceShared& s,
+                                       const FillInputsArgs* u = nullptr)
       : args(a),
+        unrounded(u),
         shared(s),
         lane(threadIdx.x % kLanesPerRow),
         first_row(threadIdx.x / kLanesPerRow * kRowsPerThread) {
@@ -299,6 +318,25 @@ struct Reference {
     return args.softcap > 0.0f ? rounded_value(capped(once)) : once;
   }
 
+  // Fills shared.q with the elements of shared.rows. threads: the block; sync: none
+  __device__ __forceinline__ void load_query_rows() {
+    const auto address = [this](int row) { return query_address(shared.rows[row]); };
+#if FATUNE_EIGHT_BIT_QUERIES != 0
+    load_scaled_rows<kHeadDim>(shared.q, address, [this](int row) {
+      return query_scale(args, blockIdx.z, shared.rows[row], blockIdx.y);
+    });
+#else
+    load_rows<kHeadDim>(shared.q, address);
+#endif
+  }
+  // The same of unrounded inputs.
+  __device__ __forceinline__ void make_query_rows() {
+    const auto values = [this](int row, int column) {
+      return input_values(*unrounded, kQuery, blockIdx.z, shared.rows[row], blockIdx.y, column);
+    };
+    load_unrounded_rows<kHeadDim>(shared.q, values, [](int) { return true; });
+  }
+
   // threads: the block; sync: out: a CTA barrier
   __device__ __forceinline__ void load_queries() {
     if (threadIdx.x < kRows) {
@@ -308,14 +346,11 @@ struct Reference {
       find_seen(static_cast<int>(threadIdx.x));
     }
     __syncthreads();
-    const auto address = [this](int row) { return query_address(shared.rows[row]); };
-#if FATUNE_EIGHT_BIT_QUERIES != 0
-    load_scaled_rows<kHeadDim>(shared.q, address, [this](int row) {
-      return query_scale(args, blockIdx.z, shared.rows[row], blockIdx.y);
-    });
-#else
-    load_rows<kHeadDim>(shared.q, address);
-#endif
+    if (kHasEightBits && unrounded != nullptr) {
+      make_query_rows();
+    } else {
+      load_query_rows();
+    }
     first_key = shared.first_seen[0] / kKeys * kKeys;
     end_key = shared.end_seen[selected - 1];
     __syncthreads();
@@ -324,10 +359,21 @@ struct Reference {
   // threads: the block; sync: a CTA barrier before (the last tile has been read) and after
   template <int kColumns>
   __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
+    __syncthreads();
+    if (kHasEightBits && unrounded != nullptr) {
+      make_key_rows<kColumns>(&tensor == &args.k ? kKey : kValue, first);
+    } else {
+      load_key_rows<kColumns>(tensor, first);
+    }
+    __syncthreads();
+  }
+
+  // Fills shared.kv with rows of K or V. threads: the block; sync: none
+  template <int kColumns>
+  __device__ __forceinline__ void load_key_rows(const TensorView& tensor, int first) {
     const auto address = [&](int row) -> const KeyElement* {
       return is_filled(first + row) ? key_address(tensor, first + row) : nullptr;
     };
-    __syncthreads();
 #if FATUNE_KV_DTYPE != 0
     const TensorView& scales = &tensor == &args.k ? args.scales.k : args.scales.v;
     load_scaled_rows<kColumns>(shared.kv, address, [&](int row) {
@@ -336,7 +382,15 @@ struct Reference {
 #else
     load_rows<kColumns>(shared.kv, address);
 #endif
-    __syncthreads();
+  }
+  // The same of unrounded inputs.
+  template <int kColumns>
+  __device__ __forceinline__ void make_key_rows(RandomStream tensor, int first) {
+    const auto values = [&](int row, int column) {
+      return input_values(*unrounded, tensor, blockIdx.z, first + row, key_head(), column);
+    };
+    load_unrounded_rows<kColumns>(shared.kv, values,
+                                  [&](int row) { return is_filled(first + row); });
   }
 
   // scale * q.k of this thread's rows and keys of the tile in shared.kv; minus infinity where
@@ -505,13 +559,11 @@ struct ReferenceOutput {
   }
 };
 
-// Both references of the selected rows.
-// shape:   grid (ceil(rows_per_head / kRows), heads, batch); block 256; dynamic shared memory
-//          sizeof(ReferenceShared)
-extern "C" __global__ void __launch_bounds__(kThreads)
-    fatune_reference_attention(const __grid_constant__ ReferenceArgs args) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  Reference block(args, *reinterpret_cast<ReferenceShared*>(memory));
+// unrounded: as in Reference; memory: sizeof(ReferenceShared)
+__device__ __forceinline__ void compute_references(const ReferenceArgs& args,
+                                                   const FillInputsArgs* unrounded,
+                                                   unsigned char* memory) {
+  Reference block(args, *reinterpret_cast<ReferenceShared*>(memory), unrounded);
   block.load_queries();
   RowState exact[kRowsPerThread], rounded[kRowsPerThread];
   block.find_states(exact, rounded);
@@ -525,6 +577,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   output.end_eight_bits(block, rounded);
   output.store(block);
+}
+
+// Both references of the selected rows.
+// shape:   grid (ceil(rows_per_head / kRows), heads, batch); block 256; dynamic shared memory
+//          sizeof(ReferenceShared)
+extern "C" __global__ void __launch_bounds__(kThreads)
+    fatune_reference_attention(const __grid_constant__ ReferenceArgs args) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  compute_references(args, nullptr, memory);
 }
 
 #endif

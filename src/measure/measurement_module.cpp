@@ -60,6 +60,7 @@ std::vector<std::string> measurement_source_names() {
           "reference/reference_attention.cuh",
           "reference/reference_tile.h",
           "reference/row_values.cuh",
+          "reference/unrounded_attention.cuh",
           "common/ptx_convert.cuh",
           "common/ptx_fp8.cuh",
           "common/ptx_math.cuh",
@@ -133,6 +134,12 @@ void MeasurementModule::launch_on_rows(const gpu::Function& kernel, const Args& 
 void MeasurementModule::compute_references(const ReferenceArgs& args, const Problem& problem,
                                            const gpu::Stream& stream) const {
   launch_on_rows(reference_attention_, args, args.selection, problem, stream);
+}
+
+void MeasurementModule::compute_unrounded(const UnroundedAttentionArgs& args,
+                                          const Problem& problem, const gpu::Stream& stream) const {
+  launch_on_rows(module_.function("fatune_unrounded_attention"), args, args.reference.selection,
+                 problem, stream);
 }
 
 void MeasurementModule::scan_output(const void* output, std::int64_t elements, CheckCounts* counts,

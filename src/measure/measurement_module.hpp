@@ -47,6 +47,14 @@ class MeasurementModule {
   void compare_output(const CompareArgs& args, const gpu::Stream& stream) const {
     gpu::launch_with(compare_output_, strided_grid(args.elements), stream, args);
   }
+  /// Computes exact attention of the inputs before they were rounded to 8 bits. Only kernels for
+  /// problems with elements of 8 bits have this and the comparison with it.
+  void compute_unrounded(const UnroundedAttentionArgs& args, const Problem& problem,
+                         const gpu::Stream& stream) const;
+  void compare_unrounded(const CompareUnroundedArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(module_.function("fatune_compare_unrounded"),
+                     strided_grid(args.compare.elements), stream, args);
+  }
   void count_rows(const CountRowsArgs& args, const gpu::Stream& stream) const {
     gpu::launch_with(count_rows_, strided_grid(args.compare.elements), stream, args);
   }

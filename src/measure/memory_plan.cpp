@@ -10,12 +10,19 @@
 #include "base/error.hpp"
 #include "measure/plausibility.hpp"
 #include "measure/tensors.hpp"
+#include "measure/unrounded_reference.hpp"
 #include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
 #include "model/row_sample.hpp"
 
 namespace fatune {
 namespace {
+
+// On the probe problem and, if there is a part, on the small problem.
+std::int64_t unrounded_bytes_of(const Problem& problem, bool has_part) {
+  return unrounded_reference_bytes(probe_problem(problem)) +
+         (has_part ? unrounded_reference_bytes(small_problem(problem)) : 0);
+}
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Kept free for modules, and for the local memory that the driver backs for kernels that spill.
@@ -106,7 +113,8 @@ std::int64_t MemoryPlan::tensors_bytes() const {
 
 std::int64_t MemoryPlan::reference_bytes() const {
   return kInputSets * (whole.reference_bytes + part.reference_bytes) +
-         probe_stages * probe.reference_bytes + small_stages * small.reference_bytes;
+         probe_stages * probe.reference_bytes + small_stages * small.reference_bytes +
+         unrounded_bytes;
 }
 
 StagePlan plan_stage(const Problem& problem) {
@@ -132,7 +140,8 @@ MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
           plan_stage(small_problem(problem)),
           policy.flush_l2 ? kL2SizesOfFlush * limits.l2_bytes : 0,
           kinds,
-          part ? kinds : std::ssize(kValueKinds)};
+          part ? kinds : std::ssize(kValueKinds),
+          has_scales(problem) ? unrounded_bytes_of(problem, part.has_value()) : 0};
 }
 
 void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,

@@ -40,13 +40,14 @@ inline constexpr std::int64_t kL2SizesOfFlush = 4;
 /// The device memory that measuring a problem takes, by purpose. Outputs and workspaces that a
 /// family adds come on top.
 struct MemoryPlan {
-  StagePlan whole;                ///< one set of normal inputs on the problem itself
-  StagePlan part;                 ///< one set of normal inputs on its part; empty: there is none
-  StagePlan probe;                ///< one other kind of input on the probe problem
-  StagePlan small;                ///< one kind of input on small_problem()
-  std::int64_t flush_bytes = 0;   ///< read before a cold sample: 4 times the L2; 0 without flush
-  std::int64_t probe_stages = 0;  ///< other kinds of input on the probe problem
-  std::int64_t small_stages = 0;  ///< and on small_problem()
+  StagePlan whole;                   ///< one set of normal inputs on the problem itself
+  StagePlan part;                    ///< one set of normal inputs on its part; empty: there is none
+  StagePlan probe;                   ///< one other kind of input on the probe problem
+  StagePlan small;                   ///< one kind of input on small_problem()
+  std::int64_t flush_bytes = 0;      ///< read before a cold sample: 4 times the L2; 0 without flush
+  std::int64_t probe_stages = 0;     ///< other kinds of input on the probe problem
+  std::int64_t small_stages = 0;     ///< and on small_problem()
+  std::int64_t unrounded_bytes = 0;  ///< attention of unrounded inputs, where K and V have 8 bits
 
   [[nodiscard]] std::int64_t tensors_bytes() const;  ///< including the outputs other than O
   [[nodiscard]] std::int64_t reference_bytes() const;

@@ -65,6 +65,15 @@ FillInputsArgs Stage::fill_args(std::uint64_t seed) const {
           tensors_.scales()};
 }
 
+// The unrounded reference comes first, as it writes to the rounded one.
+void Stage::compute_references() {
+  if (has_fitted_scales(kind_)) {
+    unrounded_.emplace(UnroundedAttentionArgs{reference_args(), fill_args(seed_)},
+                       references_.elements(), problem_, kernels_, stream_);
+  }
+  kernels_.compute_references(reference_args(), problem_, stream_);
+}
+
 ReferenceArgs Stage::reference_args() const {
   return {tensors_.view(TensorRole::q),
           tensors_.view(TensorRole::k),
@@ -151,8 +160,17 @@ void Stage::queue_check(CheckCounts* counts) const {
                        counts, stream_);
   kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
   queue_input_sum(&counts->inputs);
+  if (unrounded_) {
+    unrounded_->queue_compare(compare_args(nullptr), kernels_, stream_);
+  }
   if (further_->current != nullptr) {
     further_->current->queue_check(further_->reference(), kernels_, stream_);
+  }
+}
+
+void Stage::set_quantization_error(ErrorStats& stats) const {
+  if (unrounded_) {
+    unrounded_->set_error(stats);
   }
 }
 
@@ -200,6 +218,7 @@ ErrorStats stats_of(const Stage& stage, const CheckCounts& counts) {
   stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
   stats.not_finite = static_cast<std::int64_t>(counts.not_finite);
   stats.guard_bytes_changed = static_cast<std::int64_t>(counts.guard_bytes_changed);
+  stage.set_quantization_error(stats);
   return stats;
 }
 

@@ -16,6 +16,7 @@
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
+#include "measure/unrounded_reference.hpp"
 #include "model/input_kind.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
@@ -87,6 +88,9 @@ class Stage {
   /// Queues the checks of the current outputs, guard bands and inputs, which add to `counts` in
   /// device memory.
   void queue_check(CheckCounts* counts) const;
+  /// Sets the quantization error of O that the last check found, on kinds of input that have one.
+  /// Precondition: the stream has finished.
+  void set_quantization_error(ErrorStats& stats) const;
   /// The errors that the last check found in the outputs other than O. Precondition: the stream has
   /// finished.
   [[nodiscard]] std::vector<ErrorStats> output_stats() const;
@@ -108,9 +112,7 @@ class Stage {
   void fill(std::uint64_t seed) const;
   [[nodiscard]] FillInputsArgs fill_args(std::uint64_t seed) const;
   [[nodiscard]] ReferenceArgs reference_args() const;
-  void compute_references() const {
-    kernels_.compute_references(reference_args(), problem_, stream_);
-  }
+  void compute_references();
   [[nodiscard]] const OutputSet& outputs(const std::vector<KernelBuffer>& buffers) const;
   /// Queues the checksum of Q, K, V and the small inputs, which is added to `sum` in device memory.
   void queue_input_sum(InputSum* sum) const;
@@ -124,6 +126,7 @@ class Stage {
   const gpu::Stream& stream_;
   Tensors tensors_;
   References references_;
+  std::optional<UnroundedReference> unrounded_;
   InputSum input_sum_{};
 
   // The outputs other than O. Kernels with the same list of outputs share them, as all kernels

@@ -27,6 +27,10 @@ struct ErrorStats {
   /// Another output than O has only an fp32 reference, and a limit of its own (error_rule.hpp); the
   /// members about 16-bit references are 0.
   std::string output = "O";
+  /// How far O is from exact attention of the inputs before they were rounded to 8 bits; absent:
+  /// the kind of input does not tell (has_fitted_scales()).
+  std::optional<double> quantization_rms_percent{};
+  std::optional<double> quantization_max_abs_error{};
 
   [[nodiscard]] bool is_of_o() const { return output == "O"; }
   [[nodiscard]] double mismatched_percent() const {
@@ -51,7 +55,13 @@ FATUNE_DESCRIBED(
      "number of elements that differ from the 16-bit reference by more than atol 1e-5, rtol 1e-3"),
     (not_finite, "number of NaN or infinite elements in the whole output"),
     (guard_bytes_changed, "number of bytes written outside the output tensor"),
-    (output, "the output that was compared: O, or another output, which has only one reference"))
+    (output, "the output that was compared: O, or another output, which has only one reference"),
+    (quantization_rms_percent, kIfAny,
+     "root mean square of O's difference from exact attention of the inputs before they were "
+     "rounded to 8 bits, in percent of that of exact O; absent: the kind of input does not tell"),
+    (quantization_max_abs_error, kIfAny,
+     "greatest absolute difference of O from exact attention of the inputs before they were "
+     "rounded to 8 bits; absent: the kind of input does not tell"))
 
 /// The mismatches of the rows of one input. Each list has an item for each compared row,
 /// `rows_per_head` for each (batch, head) in turn.

@@ -7,6 +7,7 @@
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "print/comparisons.hpp"
+#include "print/quantization_report.hpp"
 #include "print/workload_report.hpp"
 
 namespace fatune {
@@ -272,19 +273,30 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   return blocks;
 }
 
+/// What 8 bits cost, as far as an input told it when the ranked ones were verified.
+std::string quantization_text(const ProblemReport& problem) {
+  return quantization_text(mapped(problem.ranking, [&](const Result& result) {
+    const Verification* const verification = verification_of(result.outcome);
+    return QuantizedOutput{&problem.problem, verification == nullptr
+                                                 ? nullptr
+                                                 : find_quantization(verification->inputs)};
+  }));
+}
+
 Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
   const std::string heading =
       fmt::format("{}: {} ranked, {} failed, {} pruned, {} invalid{}",
                   describe_run(problem.problem, problem.run), problem.ranking.size(),
                   count_failed(problem), problem.pruned, problem.invalid, reused_text(problem));
-  return joined_blocks({{block::Text{"\n"}, block::Heading{heading},
-                         block::Text{measuring_text(run, problem) + proposers_text(problem) +
-                                     untried_text(problem) + estimated_from_text(problem)}},
-                        verified_of(run, problem),
-                        {block::Text{warnings_text(problem)}, block::ParagraphEnd{}},
-                        ranking_of(run, problem, top),
-                        counters_of(problem),
-                        audit_of(run, problem)});
+  return joined_blocks(
+      {{block::Text{"\n"}, block::Heading{heading},
+        block::Text{measuring_text(run, problem) + proposers_text(problem) + untried_text(problem) +
+                    estimated_from_text(problem)}},
+       verified_of(run, problem),
+       {block::Text{quantization_text(problem) + warnings_text(problem)}, block::ParagraphEnd{}},
+       ranking_of(run, problem, top),
+       counters_of(problem),
+       audit_of(run, problem)});
 }
 
 /// The result: a sentence, and a table of the winners of several problems.

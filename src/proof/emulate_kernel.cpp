@@ -11,6 +11,7 @@
 #include "base/ranges.hpp"
 #include "emulator/ptx/data_flow.hpp"
 #include "model/error_rule.hpp"
+#include "model/quantization_error.hpp"
 #include "proof/emulated_launch.hpp"
 #include "proof/findings.hpp"
 #include "proof/kernel_counts.hpp"
@@ -206,6 +207,11 @@ class Runs {
     const Problem part = compared_part(of_.launch.on);
     std::vector<ErrorStats> all{
         compare_outputs(input.name, part, output.output, input.exact, input.rounded, input.units)};
+    if (!input.unrounded.empty()) {
+      set_quantization_error(
+          compare_unrounded(output.output, output_dtype(part), input.unrounded, input.units),
+          all.front());
+    }
     for (const FurtherOutput& further : output.further) {
       all.push_back(compare_further(input.name, of_.launch.on, further, reference_));
     }

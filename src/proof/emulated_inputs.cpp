@@ -334,6 +334,24 @@ RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& ten
           row_value_limit(part, greatest_norm(q, part.d_head) * greatest_norm(k, part.d_head))};
 }
 
+/// The problem with elements of 16 bits in all tensors.
+EmulatedProblem without_eight_bits(EmulatedProblem on) {
+  on.problem.kv_scales = KvScales::tensor;
+  on.problem.dtype = on.problem.kv_dtype = output_dtype(on.problem);
+  return on;
+}
+
+/// The exact reference of the same inputs in 16 bits: as they are before they are rounded to 8.
+std::vector<double> exact_without_eight_bits(const EmulatedProblem& on, InputKind kind,
+                                             std::uint64_t seed) {
+  const EmulatedProblem plain = without_eight_bits(on);
+  const HeadInputs tensors = make_tensors(plain, kind, seed);
+  return cpu_attention(compared_part(plain), compared_numbers(plain, TensorRole::q, tensors),
+                       compared_numbers(plain, TensorRole::k, tensors),
+                       compared_numbers(plain, TensorRole::v, tensors),
+                       compared_sinks(plain, tensors));
+}
+
 EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   EmulatedInput input;
   input.name = input_kind_name(kind);
@@ -345,6 +363,8 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   const std::vector<float> sinks = compared_sinks(on, input.tensors);
   input.exact = cpu_attention(part, q, k, v, sinks);
   input.units = column_units(part, kind);
+  input.unrounded =
+      has_fitted_scales(kind) ? exact_without_eight_bits(on, kind, seed) : std::vector<double>();
   input.rounded = cpu_rounded_attention(
       part, q, k, v, sinks, compared_scales(on, input.tensors, std::ssize(v) / part.d_head_v));
   return input;

@@ -107,6 +107,8 @@ struct EmulatedInput {
   HeadInputs tensors;           ///< shape: as tensor_shape() says
   std::vector<double> exact;    ///< the float64 reference for the compared part
   std::vector<double> rounded;  ///< the 16-bit reference for the compared part
+  /// `exact` of the inputs before they were rounded to 8 bits; empty unless has_fitted_scales().
+  std::vector<double> unrounded{};
   std::vector<double> units{};  ///< column_units()
 };
 

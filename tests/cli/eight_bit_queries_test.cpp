@@ -49,6 +49,37 @@ TEST_F(EightBitQueries, AreVerifiedOnAGpu) {
   EXPECT_EQ(outcomes("check", "checks"), expected_);
 }
 
+/// The quantization errors of the checks of a right kernel, by input.
+std::map<std::string, double> quantization_errors(const nlohmann::json& checks) {
+  std::map<std::string, double> errors;
+  for (const nlohmann::json& check : checks) {
+    EXPECT_EQ(check["outcome"], "right") << check;
+    if (check.contains("quantization_rms_percent")) {
+      errors[check["input"]] = check["quantization_rms_percent"];
+    }
+  }
+  return errors;
+}
+
+// The fake GPU makes unrounded inputs again and compares with them; the CPU has other numbers.
+TEST_F(EightBitQueries, TellWhatTheyCostOnBothSides) {
+  const auto errors = [&](const std::string& options) {
+    return quantization_errors(fatune_json(with(
+        of_toy("check --format json --config (E4M3,64,0) --batch 1 --heads 2 --seq 30 --seq-kv 40"),
+        options))["checks"]);
+  };
+  const auto emulated = errors("--device none");
+  use_fake_gpu();
+  const auto on_gpu = errors("");
+  ASSERT_EQ(emulated.size(), 1U);
+  ASSERT_EQ(on_gpu.size(), 1U);
+  EXPECT_GT(on_gpu.at("outliers"), 2.5);
+  EXPECT_NEAR(on_gpu.at("outliers"), emulated.at("outliers"), 2.5);
+  const ProcessResult run = fatune(
+      of_toy("run --repeats 2 --config (E4M3,64,0) --batch 1 --heads 2 --seq 30 --seq-kv 40"));
+  EXPECT_THAT(run.out, testing::ContainsRegex("stored in 8 bits: O differs by [0-9.]+ %"));
+}
+
 TEST_F(EightBitQueries, AreRefusedWithTheReason) {
   const auto refused = [&](const std::string& arguments, ExitCode code,
                            const std::vector<std::string>& parts) {

@@ -7,6 +7,7 @@
 
 #include "base/ranges.hpp"
 #include "model/row_sample.hpp"
+#include "print/quantization_report.hpp"
 #include "print/run_report.hpp"
 
 namespace fatune {
@@ -176,8 +177,21 @@ Json json_sanitizer_finding(const SanitizerFinding& finding) {
           {"group", finding.group == 0 ? Json() : Json(finding.group)}};
 }
 
+const ErrorStats* stats_of(const CheckedInput& row) { return row.stats ? &*row.stats : nullptr; }
+
+Fields<CheckedInput> fields_of(const std::vector<CheckedInput>& rows) {
+  return with_quantization_if_any(rows, stats_of, checked_input_fields());
+}
+
+/// What 8 bits cost on each problem, as far as an input tells it.
+std::string quantization_text(const std::vector<CheckedInput>& rows) {
+  return quantization_text(mapped(rows, [](const CheckedInput& row) {
+    return QuantizedOutput{&row.problem, stats_of(row)};
+  }));
+}
+
 Json json_check(const CheckedInput& row) {
-  Json json = json_object(checked_input_fields(), row);
+  Json json = json_object(fields_of({row}), row);
   json["rows"] = json_checked_rows(row);
   json["findings"] = json_list(row.findings, json_sanitizer_finding);
   return json;
@@ -214,7 +228,7 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
   const std::string end = incomplete_text({worst.size(), coverage.planned, coverage.complete});
   return joined_blocks(
       {{block::Text{headline(rows)}, block::Rows{table_of(checked_input_fields(), worst)},
-        block::Text{end + "\n" + count_text(worst, coverage)}},
+        block::Text{end + "\n" + count_text(worst, coverage) + quantization_text(rows)}},
        checked_row_blocks(rows)});
 }
 
@@ -242,15 +256,15 @@ Fields<CheckedInput> last_fields() {
 }  // namespace
 
 Fields<CheckedInput> checked_input_fields() {
-  return joined_fields<CheckedInput>(
-      {first_fields(), error_fields<CheckedInput>(kEverywhere), last_fields()});
+  return joined_fields<CheckedInput>({first_fields(), error_fields<CheckedInput>(kEverywhere),
+                                      quantization_fields<CheckedInput>(stats_of), last_fields()});
 }
 
 Document check_document(const std::vector<CheckedInput>& rows, const Coverage& coverage,
                         bool with_rows) {
   return {[&rows, coverage] { return blocks_of(rows, coverage); },
           [&rows, with_rows] {
-            return with_rows ? checked_row_table(rows) : table_of(checked_input_fields(), rows);
+            return with_rows ? checked_row_table(rows) : table_of(fields_of(rows), rows);
           },
           [&rows, coverage] {
             return json_document("check", {{"measured", false},

@@ -5,6 +5,7 @@
 
 #include "base/ranges.hpp"
 #include "base/visible_text.hpp"
+#include "print/quantization_report.hpp"
 #include "print/run_report.hpp"
 
 namespace fatune {
@@ -79,8 +80,23 @@ Json json_emulated_finding(const EmulatedFinding& finding) {
   return json;
 }
 
+const ErrorStats* quantization_of(const EmulatedConfig& config) {
+  return find_quantization(config.inputs);
+}
+
+Fields<EmulatedConfig> fields_of(const std::vector<EmulatedConfig>& configs) {
+  return with_quantization_if_any(configs, quantization_of, emulated_config_fields());
+}
+
+/// What 8 bits cost on each problem, as far as an input tells it.
+std::string quantization_text(const std::vector<EmulatedConfig>& configs) {
+  return quantization_text(mapped(configs, [](const EmulatedConfig& config) {
+    return QuantizedOutput{&config.problem, quantization_of(config)};
+  }));
+}
+
 Json json_config(const EmulatedConfig& config) {
-  Json json = json_object(emulated_config_fields(), config);
+  Json json = json_object(fields_of({config}), config);
   json["findings"] = json_list(config.findings, json_emulated_finding);
   json["groups"] = json_rows(finding_group_fields(), config.groups);
   json["opcodes"] = json_parts(config.profile, &EmulatedProfile::opcodes);
@@ -303,12 +319,12 @@ Blocks profile_of(const EmulateReport& report) {
 }
 
 Table records_of(const EmulateReport& report) {
-  return table_of(emulated_config_fields(), report.configs);
+  return table_of(fields_of(report.configs), report.configs);
 }
 
 Blocks blocks_of(const EmulateReport& report) {
   Blocks blocks{block::Line{headline(report)}, block::Text{"\n"}, block::Rows{records_of(report)},
-                block::Text{count_text(report)}};
+                block::Text{count_text(report) + quantization_text(report.configs)}};
   for (const EmulatedConfig& config : report.configs) {
     append(blocks, findings_of(config, report.configs));
   }
@@ -324,6 +340,7 @@ Fields<EmulatedConfig> emulated_config_fields() {
       {own_config_fields(),
        error_fields<Row>(kForPrograms),
        {{"not_finite", "not finite", kProgramsOnly, stat<&ErrorStats::not_finite>}},
+       quantization_fields<Row>(quantization_of),
        count_fields<Row>(
            [](auto& r) { return r.profile ? conflict_percent(r.profile->all) : std::nullopt; }),
        {{"detail", "detail", kWraps, or_none<&Row::detail>}}});

@@ -17,6 +17,8 @@ struct HostKernels {
   void (*fill_inputs)(const FillInputsArgs& args);
   void (*reference_attention)(const ReferenceArgs& args);
   void (*compare_output)(const CompareArgs& args);
+  void (*unrounded_attention)(const UnroundedAttentionArgs& args);  // null: elements have 16 bits
+  void (*compare_unrounded)(const CompareUnroundedArgs& args);      // likewise
   void (*count_rows)(const CountRowsArgs& args);
   void (*scan_output)(const void* output, unsigned long long chunks, CheckCounts* counts);
   void (*check_guards)(const GuardArgs& args, unsigned bands, CheckCounts* counts);

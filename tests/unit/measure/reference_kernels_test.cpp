@@ -20,6 +20,7 @@
 #include "model/kv_lengths.hpp"
 #include "model/kv_pages.hpp"
 #include "model/problem.hpp"
+#include "model/quantization_error.hpp"
 #include "model/scale_rows.hpp"
 #include "reference/extreme_inputs.h"
 #include "reference/outlier_inputs.h"
@@ -598,6 +599,122 @@ TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
         << "element " << i;
   }
 }
+
+/// Problems whose inputs have outliers. Their inputs before they are rounded to 8 bits are normal
+/// numbers of 16-bit kernels, times the factors of the columns.
+class UnroundedAttention : public ReferenceAttention {
+ protected:
+  std::vector<double> originals(TensorRole role) {
+    const HostKernels& plain_kernels = host_kernels_fp16_d64();
+    Problem plain = problem_;
+    plain.dtype = plain.kv_dtype = DType::fp16;
+    plain.kv_scales = KvScales::tensor;
+    const Inputs normal = make_inputs(plain_kernels, plain, InputKind::outliers);
+    std::vector<double> values = values_of(normal.elements(role), DType::fp16);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] *= double{outlier_factor(static_cast<int>(role), static_cast<int>(i % 64))};
+    }
+    return values;
+  }
+
+  UnroundedAttentionArgs args() {
+    return {reference_args(),
+            fill_args(problem_, InputKind::outliers, kSeed, keys_, table_, *starts_, inputs_)};
+  }
+};
+
+TEST_P(UnroundedAttention, ScalesFitTheGreatestOfWhatSharesThem) {
+  for (const TensorRole role : {TensorRole::q, TensorRole::k, TensorRole::v}) {
+    const std::vector<float>& scales = inputs_.scales(role);
+    if (scales.empty()) {
+      continue;
+    }
+    // In layout bshd, and without pages.
+    const TensorShape shape = tensor_shape(problem_, role);
+    const TensorShape of_scales = scale_shape(problem_, role);
+    const std::vector<double> values = originals(role);
+    std::vector<double> greatest(scales.size(), 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i) / 64;
+      double& of = greatest.at(static_cast<std::size_t>(of_scales.row_offset(
+          row / (shape.rows * shape.heads), row / shape.heads % shape.rows, row % shape.heads)));
+      of = std::isnan(values[i]) ? of : std::max(of, std::abs(values[i]));
+    }
+    const double number = problem_.kv_dtype == DType::e4m3 ? 448.0 : 57344.0;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      EXPECT_NEAR(double{scales[i]}, std::max(greatest[i] / number, 1e-8),
+                  1e-3 * double{scales[i]});
+    }
+  }
+}
+
+TEST_P(UnroundedAttention, IsThatOfTheOriginals) {
+  std::vector<float> exact(exact_.size());
+  UnroundedAttentionArgs unrounded = args();
+  unrounded.reference.exact = exact.data();
+  kernels_->unrounded_attention(unrounded);
+  const std::vector<double> truth =
+      cpu_attention(problem_, originals(TensorRole::q), originals(TensorRole::k),
+                    originals(TensorRole::v), sinks_);
+  double greatest_step = 0.0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double size = i % 64 % 32 == 5 ? 16.0 : 1.0;  // of a column of V
+    EXPECT_NEAR(double{exact[i]}, truth[tensor_index(i)], 3e-3 * size) << i;
+    greatest_step = std::max(greatest_step, std::abs(double{exact[i]} - double{exact_[i]}));
+  }
+  EXPECT_GT(greatest_step, 0.02) << "rounding to 8 bits shows";
+}
+
+TEST_P(UnroundedAttention, IsComparedAsOnTheCpu) {
+  std::vector<float> exact(exact_.size());
+  UnroundedAttentionArgs unrounded = args();
+  unrounded.reference.exact = exact.data();
+  kernels_->unrounded_attention(unrounded);
+  // The output: an exact one of the rounded inputs, but for an element that is no number.
+  const auto dtype = output_dtype(problem_);
+  Elements output(static_cast<std::size_t>(tensor_elements(problem_, TensorRole::o)), 0);
+  Elements selected(exact_.size());
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    selected[i] = round_to_element(i == 70 ? std::nan("") : double{exact_[i]}, dtype);
+    output[tensor_index(i)] = selected[i];
+  }
+  CompareArgs compare{};
+  compare.output = tensor_view(problem_, TensorRole::o, output.data());
+  compare.selection = selection();
+  compare.selection.has_outliers = 1;
+  compare.exact = exact.data();
+  compare.elements = exact.size();
+  UnroundedCounts counts{};
+  kernels_->compare_unrounded({compare, &counts});
+  const QuantizationSums sums =
+      compare_unrounded(selected, dtype, std::vector<double>(exact.begin(), exact.end()),
+                        column_units(problem_, InputKind::outliers));
+  EXPECT_EQ(counts.compared, exact.size() - 1);
+  EXPECT_NEAR(counts.squared_error, sums.squared_error, 1e-5 * sums.squared_error);
+  EXPECT_NEAR(counts.squared, sums.squared, 1e-5 * sums.squared);
+  EXPECT_FLOAT_EQ(std::bit_cast<float>(counts.max_abs_error_bits),
+                  static_cast<float>(sums.max_abs_error));
+  EXPECT_GT(sums.squared_error, 1e-4 * sums.squared);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Problems, UnroundedAttention,
+    ::testing::Values(
+        ReferenceCase{"tokens", DType::fp16, 3, 20, 4, true, InputKind::outliers, {}, token_scales},
+        ReferenceCase{
+            "heads", DType::fp16, 2, 40, 4, true, InputKind::outliers, {}, eight_bits_of_heads},
+        ReferenceCase{"sinks",
+                      DType::fp16,
+                      1,
+                      40,
+                      4,
+                      false,
+                      InputKind::outliers,
+                      {3, 17, 39},
+                      eight_bits_with_sinks},
+        ReferenceCase{
+            "packed", DType::fp16, 4, 40, 4, true, InputKind::outliers, {}, packed_eight_bits}),
+    case_name);
 
 /// Statistics of the selected rows, and the norms that bound their errors.
 class RowStatisticsKernels : public ReferenceAttention {

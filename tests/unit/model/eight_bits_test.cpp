@@ -13,6 +13,7 @@
 #include "model/flop.hpp"
 #include "model/input_kind.hpp"
 #include "model/problem.hpp"
+#include "model/quantization_error.hpp"
 #include "model/record_json.hpp"
 #include "model/scale_rows.hpp"
 #include "unit/base/throws_error.hpp"
@@ -341,8 +342,31 @@ TEST(FittedScales, StoreTheGreatestAsTheGreatestNumber) {
   }
 }
 
+TEST(QuantizationError, IsThatOfAllFiniteElements) {
+  const std::vector<double> output{1.0, -2.0, 4.0, std::nan(""), 0.0};
+  std::vector<std::uint16_t> bits;
+  for (const double value : output) {
+    bits.push_back(round_to_element(value, DType::bf16));
+  }
+  const std::vector<double> unrounded{1.5, -2.0, 3.0, 8.0, 0.25};
+  const QuantizationSums sums = compare_unrounded(bits, DType::bf16, unrounded);
+  EXPECT_EQ(sums.squared_error, 0.25 + 1.0 + 0.0625);
+  EXPECT_EQ(sums.squared, 2.25 + 4.0 + 9.0 + 0.0625);
+  EXPECT_EQ(sums.max_abs_error, 1.0);
+  ErrorStats stats;
+  EXPECT_FALSE(record_json(stats).contains("quantization_rms_percent"));
+  set_quantization_error({}, stats);
+  EXPECT_FALSE(stats.quantization_rms_percent);
+  set_quantization_error({0.04, 4.0, 0.125}, stats);
+  EXPECT_DOUBLE_EQ(*stats.quantization_rms_percent, 10.0);
+  EXPECT_EQ(stats.quantization_max_abs_error, 0.125);
+  const auto read = read_record<ErrorStats>(record_json(stats));
+  EXPECT_EQ(read.quantization_rms_percent, stats.quantization_rms_percent);
+  EXPECT_EQ(read.quantization_max_abs_error, stats.quantization_max_abs_error);
+}
+
 // A column of outliers counts as any other: its errors are divided by 16.
-TEST(Outliers, AreComparedInUnitsOfColumns) {
+TEST(QuantizationError, IsInUnitsOfColumns) {
   Problem problem = eight_bit_problem();
   problem.d_head_v = 8;
   EXPECT_TRUE(column_units(problem, InputKind::normal).empty());
@@ -354,6 +378,10 @@ TEST(Outliers, AreComparedInUnitsOfColumns) {
   for (const double value : exact) {
     output.push_back(round_to_element(value + (value > 1.0 ? 2.0 : 0.0), DType::bf16));
   }
+  const QuantizationSums sums = compare_unrounded(output, DType::bf16, exact, units);
+  EXPECT_EQ(sums.squared, 16.0);
+  EXPECT_EQ(sums.squared_error, 2 * 0.125 * 0.125);
+  EXPECT_EQ(sums.max_abs_error, 0.125);
   const ErrorStats stats = compare_outputs("outliers", problem, output, exact, exact, units);
   EXPECT_EQ(stats.max_abs_error, 0.125);
   EXPECT_EQ(stats.max_abs_difference, 0.125);

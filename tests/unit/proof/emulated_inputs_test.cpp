@@ -345,6 +345,108 @@ TEST(EmulatedInputs, OfBlocksInAPackedBatchHaveReferencesOfTheirSequences) {
   EXPECT_EQ(behind(of.exact, 5 * 4 * 8), cpu_attention(last, q, k, v));
 }
 
+/// The inputs of `outliers` before they are rounded, with two heads of keys of 21 keys each and
+/// four queries, as (keys, heads, 8 columns).
+struct Originals {
+  explicit Originals(const Problem& problem) : q(5 * 4 * 8), k(21 * 2 * 8), v(k) {
+    HeadProblem head;
+    head.seq_len = 5, head.seq_len_kv = 21, head.d_head = head.d_head_v = 8;
+    head.dtype = output_dtype(problem);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const GroupInputs of = make_group_inputs(head, 2, InputKind::outliers, 7 + i * 1'000'003);
+      put(of.q[0], head.dtype, 4, 2 * i, q);
+      put(of.q[1], head.dtype, 4, 2 * i + 1, q);
+      put(of.k, head.dtype, 2, i, k);
+      put(of.v, head.dtype, 2, i, v);
+    }
+  }
+
+  static void put(const std::vector<std::uint16_t>& rows, DType dtype, std::size_t heads,
+                  std::size_t head, std::vector<double>& tensor) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      tensor[(i / 8 * heads + head) * 8 + i % 8] = element_value(rows[i], dtype);
+    }
+  }
+
+  std::vector<double> q, k, v;
+};
+
+/// Which scale an element of a tensor of that many heads has.
+std::size_t scale_of(KvScales scales, std::size_t heads, std::size_t element) {
+  return scales == KvScales::tensor ? 0
+         : scales == KvScales::head ? element / 8 % heads
+                                    : element / 8;
+}
+
+void expect_fitted(const std::vector<double>& originals, KvScales sharing, std::size_t heads,
+                   DType dtype, const std::vector<float>& scales,
+                   const std::vector<std::uint16_t>& stored) {
+  const double greatest_number = dtype == DType::e4m3 ? 448.0 : 57344.0;
+  std::vector<double> greatest(scales.size(), 0.0);
+  for (std::size_t i = 0; i < originals.size(); ++i) {
+    double& of = greatest.at(scale_of(sharing, heads, i));
+    of = std::max(of, std::abs(originals[i]));
+  }
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    EXPECT_FLOAT_EQ(scales[i], static_cast<float>(greatest[i] / greatest_number));
+  }
+  for (std::size_t i = 0; i < originals.size(); ++i) {
+    const double scale = double{scales[scale_of(sharing, heads, i)]};
+    EXPECT_EQ(stored[i], round_to_element(originals[i] / scale, dtype)) << i;
+  }
+}
+
+TEST(EmulatedInputs, OfOutliersHaveTheScalesOfADeployment) {
+  for (const auto& [q, kv, sharing] : {std::tuple{DType::fp16, DType::e4m3, KvScales::token},
+                                       {DType::bf16, DType::e5m2, KvScales::head},
+                                       {DType::fp16, DType::e5m2, KvScales::tensor},
+                                       {DType::e4m3, DType::e4m3, KvScales::head},
+                                       {DType::e4m3, DType::e4m3, KvScales::tensor}}) {
+    Problem problem = all_eight_bits(sharing);
+    problem.dtype = q, problem.kv_dtype = kv;
+    EmulatedInputs inputs(7);
+    const EmulatedInput& input = inputs.of({problem, {}}).back();
+    ASSERT_EQ(input.name, "outliers");
+    const Originals originals(problem);
+    expect_fitted(originals.k, sharing, 2, kv, input.tensors.k_scales, input.tensors.k);
+    expect_fitted(originals.v, sharing, 2, kv, input.tensors.v_scales, input.tensors.v);
+    if (has_query_scales(problem)) {
+      expect_fitted(originals.q, sharing, 4, q, input.tensors.q_scales, input.tensors.q);
+    }
+    EXPECT_EQ(input.unrounded, cpu_attention(problem, originals.q, originals.k, originals.v));
+    EXPECT_NE(input.unrounded, input.exact);
+  }
+}
+
+// Pages of no sequence have a scale that can be divided by.
+TEST(EmulatedInputs, OfOutliersInPagesAreThoseOfContiguousKeys) {
+  Problem problem{1, 2, 4, 8, DType::bf16, false};
+  problem.kv_heads = 2;
+  problem.seq_len_kv = 21;
+  problem.kv_dtype = DType::e5m2;
+  problem.kv_scales = KvScales::token;
+  EmulatedInputs inputs(7);
+  const std::vector<double> contiguous = inputs.of({problem, {}}).back().unrounded;
+  problem.page_size = 4;
+  for (const KvScales scales : {KvScales::tensor, KvScales::token, KvScales::page}) {
+    problem.kv_scales = scales;
+    const EmulatedInput& whole = inputs.of({problem, {}}).back();
+    EXPECT_EQ(whole.unrounded, contiguous);
+    EXPECT_TRUE(std::ranges::all_of(whole.tensors.k_scales, [](float x) { return x > 0.0F; }));
+    const EmulatedInput& head = inputs.of({problem, 3}).back();
+    for (std::size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(head.unrounded[i], contiguous[(i / 8 * 4 + 3) * 8 + i % 8]);
+    }
+  }
+}
+
+TEST(EmulatedInputs, OnlyOutliersHaveAnUnroundedReference) {
+  EmulatedInputs inputs(7);
+  for (const EmulatedInput& input : inputs.of({all_eight_bits(KvScales::head), {}})) {
+    EXPECT_EQ(input.unrounded.empty(), input.name != "outliers");
+  }
+}
+
 TEST(EmulatedInputs, AreMadeOnce) {
   EmulatedInputs inputs(1);
   EXPECT_EQ(&inputs.of({kTwoHeads, 1}), &inputs.of({kTwoHeads, 1}));
