@@ -33,7 +33,7 @@ template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
-  static constexpr float kUnitsLog2 = 0.0f;
+  enum Unit : int { kUnitsLog2 = 0 };
 
   __device__ __forceinline__ Scales(const Work&, const Part&) {}
   __device__ __forceinline__ void begin_step(int) {}
@@ -51,7 +51,7 @@ template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
-  static constexpr float kUnitsLog2 = 7.0f;
+  enum Unit : int { kUnitsLog2 = 7 };
 
   __device__ __forceinline__ Scales(const Work& work, const Part& part)
       : key_(__ldg(work.k_scales + part.head * work.scale_head_stride)),
@@ -88,7 +88,7 @@ template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
-  static constexpr float kUnitsLog2 = 0.0f;
+  enum Unit : int { kUnitsLog2 = 0 };
 
   __device__ __forceinline__ Scales(const Work& work, const Part& part)
       : work_(work),

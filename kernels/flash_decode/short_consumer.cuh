@@ -215,8 +215,8 @@ class ShortConsumer {
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
       float shift = -sums.reference[r] * scale_log2_;
-      if constexpr (Scales<S>::kUnitsLog2 != 0.0f) {
-        shift += Scales<S>::kUnitsLog2;
+      if constexpr (Scales<S>::kUnitsLog2 != 0) {
+        shift += static_cast<float>(Scales<S>::kUnitsLog2);
       }
 #pragma unroll
       for (int m = 0; m < S::kKeyTiles; ++m) {

@@ -609,7 +609,7 @@ class Consumer {
           (static_cast<long long>(tile.batch) * work_.heads + tile.head) * kRowHeads;
       store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), work_.seq_len,
                            kEightBits ? unrounded : state_, first_row_, own_row(), queries(),
-                           kEightBits ? kLn2 : score_unit(of_scores()), lane_);
+                           kEightBits ? ln2() : score_unit(of_scores()), lane_);
     }
     const unsigned staged = smem_ + Plan::query(q_.index(), group_);
     if constexpr (kEightBits) {

@@ -8,16 +8,12 @@
 #include "common/ptx_math.cuh"
 #include "common/quad.cuh"
 
-// The greatest exponent of two of a probability, which is rounded to 416 or 448, the greatest e4m3.
-inline constexpr float kGreatestLog2 = 8.75f;
-
-// A row's reference is an integer, so that a probability has the same significand, and is rounded
-// alike, whichever keys were seen before. Its greatest probability is at most 2^8 at first, as far
-// from the end of the format as it can be, or 2^6 in a row of many keys (has_many_keys): keys whose
-// probabilities are subnormal then weigh little beside the others, and the row's maximum can grow
-// by 2^2.75 before the reference has to follow.
-inline constexpr float kFirstLog2 = 8.0f;
-inline constexpr float kFirstOfManyLog2 = 6.0f;
+// Returns the exponent of two that a row's greatest probability has at most when its reference is
+// set. A reference is an integer, so that a probability has the same significand, and is rounded
+// alike, whichever keys were seen before. 8 is as far from the end of the format as it can be. In a
+// row of many keys (has_many_keys) those whose probabilities are subnormal weigh little beside the
+// others, and with 6 the row's maximum can grow by 2^2.75 before the reference has to follow.
+__device__ __forceinline__ constexpr float first_log2(bool many) { return many ? 6.0f : 8.0f; }
 
 // Whether the row's sum is at least four times its greatest probability.
 // units: maximum: the greatest score as an exponent of two; sum: relative to 2^reference
@@ -43,6 +39,7 @@ __device__ __forceinline__ float thread_max_from_0(const float* s, int h) {
 // Whether a score of thread_max_from_0() needs another reference. If the reference is so low that a
 // negative score may need one too, the answer is yes.
 __device__ __forceinline__ bool may_outgrow(float score, float scale_log2, float reference) {
+  constexpr float kGreatestLog2 = 8.75f;  // rounded to 416 or 448, the greatest e4m3
   return (fmaf(score, scale_log2, -reference) > kGreatestLog2) | (reference < -kGreatestLog2);
 }
 
@@ -66,8 +63,7 @@ __device__ __forceinline__ Rescale follow_maxima_of_8_bits(const float (&s)[S::k
     for (int h = 0; h < 2; ++h) {
       const float maximum = quad_max(thread_max<kKeys>(s, h)) * scale_log2;
       const bool many = has_many_keys(maximum, quad_sum(sums[h]), state.reference[h]);
-      const float raised =
-          fmaxf(state.reference[h], ceilf(maximum) - (many ? kFirstOfManyLog2 : kFirstLog2));
+      const float raised = fmaxf(state.reference[h], ceilf(maximum) - first_log2(many));
       rescale.factor[h] = ex2_approx_ftz(state.reference[h] - raised);
       state.sum[h] *= rescale.factor[h];
       state.reference[h] = raised;
@@ -88,12 +84,12 @@ __device__ __forceinline__ void first_softmax_step_of_8_bits(float (&s)[S::kScor
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const float maximum = quad_max(thread_max<kKeys>(s, h)) * scale_log2;
-    state.reference[h] = fmaxf(kNothingSeen, ceilf(maximum) - kFirstOfManyLog2);
+    state.reference[h] = fmaxf(kNothingSeen, ceilf(maximum) - first_log2(true));
     state.sum[h] = exponentiate<kKeys, S>(s, h, state, scale_log2);
     few[h] = !has_many_keys(maximum, quad_sum(state.sum[h]), state.reference[h]);
   }
   if (__any_sync(0xffffffffu, few[0] | few[1])) {
-    constexpr float kLower = kFirstLog2 - kFirstOfManyLog2;
+    constexpr float kLower = first_log2(false) - first_log2(true);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float factor = few[h] ? 0x1p2f : 1.0f;

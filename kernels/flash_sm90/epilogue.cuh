@@ -94,7 +94,7 @@ __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], Softma
   }
 }
 
-inline constexpr float kLn2 = 0.69314718055994530942f;
+__device__ __forceinline__ constexpr float ln2() { return 0.69314718055994530942f; }
 
 // shape: g_lse: of the first query of the tile's first head; head_stride: elements; first_query: of
 //        the consumer; row: the thread's first in it; queries: seq_len. After normalise_output
@@ -110,7 +110,7 @@ __device__ __forceinline__ void store_log_sum_exp(float* g_lse, int head_stride,
     const bool is_spare = S::kUsedRows < S::kGroupRows && row + 8 * h >= S::kUsedRows;
     if (lane % 4 == 0 && query < queries && !is_spare) {
       g_lse[static_cast<long long>(head_of(row + 8 * h)) * head_stride + query] =
-          state.reference[h] * score_unit + lg2_approx_ftz(state.sum[h]) * kLn2;
+          state.reference[h] * score_unit + lg2_approx_ftz(state.sum[h]) * ln2();
     }
   }
 }
