@@ -183,10 +183,10 @@ TEST_F(DebugCommand, AFolderThatCannotBeWrittenIsNamedFirst) {
 }
 
 TEST_F(DebugCommand, OptionsThatMakeNoSenseAreRefused) {
-  expect_error(
-      fatune(debug({"--init", "zeros"})), ExitCode::usage,
-      {"'zeros' is not a kind of input",
-       "normal, large_logits, dominating_key, extreme_scores, large_values, range, onehot"});
+  expect_error(fatune(debug({"--init", "zeros"})), ExitCode::usage,
+               {"'zeros' is not a kind of input",
+                "normal, large_logits, dominating_key, extreme_scores, large_values, outliers, "
+                "range, onehot"});
   expect_error(fatune({"debug", "--config", kConfig, "--seq", "0"}), ExitCode::usage, {"--seq"});
   expect_error(fatune({"debug"}), ExitCode::usage, {"--config"});
   expect_error(fatune(debug({"--seq", "100"})), ExitCode::usage, {"--seq"});
