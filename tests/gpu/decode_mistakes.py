@@ -244,7 +244,7 @@ MISTAKES_EIGHT_BITS = [
           "wrong_result", "values mismatch", right_on=ONE_SCALE, of_several_heads=True),
     eight("scale of V of another head", "scales.cuh", "work.v_scales + part.head * work.scale_head_stride", "work.v_scales",
           "wrong_result", "values mismatch", right_on=ONE_SCALE, of_several_heads=True),
-    eight("scale of V left out", "scales.cuh", "multiply(sums.o, value_ / kProbabilityFactor)", "multiply(sums.o, 1 / kProbabilityFactor)",
+    eight("scale of V left out", "scales.cuh", "multiply(sums.o, value_ * kUnit)", "multiply(sums.o, kUnit)",
           "wrong_result", "values mismatch"),
     eight("scale of K after the cap", "short_consumer.cuh", "    scales.scale_scores(s);\n" + TAILS + CAPS, TAILS + CAPS + "    scales.scale_scores(s);\n",
           "wrong_result", "values mismatch", shape=SOFTCAP, right_on={}),
