@@ -46,16 +46,23 @@ __device__ __forceinline__ float thread_max(const float* s, int h) {
   return fmaxf(even, odd);
 }
 
+// Moves the reference of row h up to `needed`, unless it is beyond.
+// units: needed: as references; reference_unit: the function of that name
+__device__ __forceinline__ void raise_reference(SoftmaxState& state, int h, float needed,
+                                                float reference_unit, Rescale& rescale) {
+  const float raised = fmaxf(state.reference[h], needed);
+  rescale.factor[h] = ex2_approx_ftz((state.reference[h] - raised) * reference_unit);
+  state.sum[h] *= rescale.factor[h];
+  state.reference[h] = raised;
+}
+
 // Moves references up to the maxima of `seen`; each lane of a row has its own maximum.
 // threads: one warp, converged
 __device__ __forceinline__ void raise_references(SoftmaxState& state, const float (&seen)[2],
                                                  float scale_log2, Rescale& rescale) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    const float raised = fmaxf(state.reference[h], quad_max(seen[h]));
-    rescale.factor[h] = ex2_approx_ftz((state.reference[h] - raised) * scale_log2);
-    state.sum[h] *= rescale.factor[h];
-    state.reference[h] = raised;
+    raise_reference(state, h, quad_max(seen[h]), scale_log2, rescale);
   }
 }
 

@@ -63,10 +63,8 @@ __device__ __forceinline__ Rescale follow_maxima_of_8_bits(const float (&s)[S::k
     for (int h = 0; h < 2; ++h) {
       const float maximum = quad_max(thread_max<kKeys>(s, h)) * scale_log2;
       const bool many = has_many_keys(maximum, quad_sum(sums[h]), state.reference[h]);
-      const float raised = fmaxf(state.reference[h], ceilf(maximum) - first_log2(many));
-      rescale.factor[h] = ex2_approx_ftz(state.reference[h] - raised);
-      state.sum[h] *= rescale.factor[h];
-      state.reference[h] = raised;
+      raise_reference(state, h, ceilf(maximum) - first_log2(many), reference_unit(scale_log2),
+                      rescale);
     }
   }
   return rescale;
