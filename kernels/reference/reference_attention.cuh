@@ -169,33 +169,11 @@ __device__ __forceinline__ void load_rows(float (&tile)[kTileRows][kStride],
   }
 }
 
-#if FATUNE_KV_DTYPE != 0
-// As load_rows(), of rows of 8-bit elements, which are multiplied by their row's scale.
-// shape:   row_scale(row): of a row that exists
-template <int kColumns, int kTileRows, int kStride, typename RowAddress, typename RowScale>
-__device__ __forceinline__ void load_scaled_rows(float (&tile)[kTileRows][kStride],
-                                                 RowAddress row_address, RowScale row_scale) {
-  constexpr int kWords = (reference_row_stride(kColumns) - 4) / 4;  // words of 4 elements
-  for (int i = threadIdx.x; i < kTileRows * kWords; i += kThreads) {
-    const int row = i / kWords;
-    const int dim = i % kWords * 4;
-    const KeyElement* const from = row_address(row);
-    const bool exists = from != nullptr && dim < kColumns;
-    const unsigned bits = exists ? *reinterpret_cast<const unsigned*>(from + dim) : 0;
-    const float scale = exists ? row_scale(row) : 0.0f;
-    const float2 low = eight_bit_values(bits & 0xffffu);
-    const float2 high = eight_bit_values(bits >> 16);
-    *reinterpret_cast<float4*>(&tile[row][dim]) =
-        make_float4(low.x * scale, low.y * scale, high.x * scale, high.y * scale);
-  }
-}
-#endif
-
-// As load_rows(), of inputs before they are rounded to elements.
-// shape:   row_values(row, column) gives four inputs of a row; exists(row)
+// As load_rows(), of what gives four numbers at once.
+// shape:   row_values(row, column): of a row that exists(row)
 template <int kColumns, int kTileRows, int kStride, typename RowValues, typename Exists>
-__device__ __forceinline__ void load_unrounded_rows(float (&tile)[kTileRows][kStride],
-                                                    RowValues row_values, Exists exists) {
+__device__ __forceinline__ void fill_rows(float (&tile)[kTileRows][kStride], RowValues row_values,
+                                          Exists exists) {
   constexpr int kFours = (reference_row_stride(kColumns) - 4) / 4;
   for (int i = threadIdx.x; i < kTileRows * kFours; i += kThreads) {
     const int row = i / kFours;
@@ -205,6 +183,23 @@ __device__ __forceinline__ void load_unrounded_rows(float (&tile)[kTileRows][kSt
                                                          : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
   }
 }
+
+#if FATUNE_KV_DTYPE != 0
+// As load_rows(), of rows of 8-bit elements, which are multiplied by their row's scale.
+// shape:   row_scale(row): of a row that exists
+template <int kColumns, int kTileRows, int kStride, typename RowAddress, typename RowScale>
+__device__ __forceinline__ void load_scaled_rows(float (&tile)[kTileRows][kStride],
+                                                 RowAddress row_address, RowScale row_scale) {
+  const auto values = [&](int row, int column) {
+    const unsigned bits = *reinterpret_cast<const unsigned*>(row_address(row) + column);
+    const float scale = row_scale(row);
+    const float2 low = eight_bit_values(bits & 0xffffu);
+    const float2 high = eight_bit_values(bits >> 16);
+    return make_float4(low.x * scale, low.y * scale, high.x * scale, high.y * scale);
+  };
+  fill_rows<kColumns>(tile, values, [&](int row) { return row_address(row) != nullptr; });
+}
+#endif
 
 // What one thread works on: rows first_row + i, keys lane + kLanesPerRow * j of each tile,
 // dimensions 4 * lane + 4 * kLanesPerRow * g + (0..3).
@@ -334,7 +329,7 @@ struct Reference {
     const auto values = [this](int row, int column) {
       return input_values(*unrounded, kQuery, blockIdx.z, shared.rows[row], blockIdx.y, column);
     };
-    load_unrounded_rows<kHeadDim>(shared.q, values, [](int) { return true; });
+    fill_rows<kHeadDim>(shared.q, values, [](int) { return true; });
   }
 
   // threads: the block; sync: out: a CTA barrier
@@ -389,8 +384,7 @@ struct Reference {
     const auto values = [&](int row, int column) {
       return input_values(*unrounded, tensor, blockIdx.z, first + row, key_head(), column);
     };
-    load_unrounded_rows<kColumns>(shared.kv, values,
-                                  [&](int row) { return is_filled(first + row); });
+    fill_rows<kColumns>(shared.kv, values, [&](int row) { return is_filled(first + row); });
   }
 
   // scale * q.k of this thread's rows and keys of the tile in shared.kv; minus infinity where

@@ -453,10 +453,15 @@ void eight_bits_of_heads(Problem& p) {
   eight_bits(p, KvScales::head), p.kv_heads = 2, p.seq_len_kv = 70;
 }
 
+void pack_eight_bits(Problem& p, KvScales scales, const std::string& seq_lens,
+                     const std::string& seq_lens_kv, std::int64_t longest_kv) {
+  p.seq_lens = seq_lens, p.seq_lens_kv = seq_lens_kv, p.seq_len_kv = longest_kv;
+  p.kv_heads = 2, p.layout = Layout::bshd;
+  eight_bits(p, scales);
+}
+
 void packed_eight_bits(Problem& p) {
-  p.seq_lens = "40,0,1,33", p.seq_lens_kv = "80,20,0,50";
-  p.seq_len_kv = 80, p.kv_heads = 2, p.layout = Layout::bshd;
-  eight_bits(p, KvScales::head);
+  pack_eight_bits(p, KvScales::head, "40,0,1,33", "80,20,0,50", 80);
 }
 
 // Blocks that sequences fill, and that they do not.
@@ -465,9 +470,7 @@ void eight_bits_of_blocks(Problem& p) {
 }
 
 void packed_eight_bits_of_blocks(Problem& p) {
-  p.seq_lens = "140,0,1,33", p.seq_lens_kv = "280,20,0,129";
-  p.seq_len_kv = 280, p.kv_heads = 2, p.layout = Layout::bshd;
-  eight_bits(p, KvScales::block);
+  pack_eight_bits(p, KvScales::block, "140,0,1,33", "280,20,0,129", 280);
 }
 
 void eight_bits_with_sinks(Problem& p) {
