@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -176,27 +177,37 @@ std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
   return compared_group(on) == 0 ? 1 : 0;
 }
 
-/// Calls visit(inputs, keys, first) for each head of keys: the inputs of its group, its rows of K
-/// and V, and those of the group's first head of Q. A group has one seed.
-template <typename Visit>
-void for_each_group(const EmulatedProblem& on, InputKind kind, std::uint64_t seed,
-                    const Visit& visit) {
+/// A head of keys: its group's inputs, its rows of K and V, and those of the group's first head of
+/// Q.
+struct PlacedGroup {
+  std::shared_ptr<const GroupInputs> inputs;
+  HeadRows keys;
+  HeadRows queries;
+};
+
+/// Makes the inputs of all heads. A key head and the query heads that share it have one seed.
+std::vector<PlacedGroup> make_groups(const EmulatedProblem& on, InputKind kind,
+                                     std::uint64_t seed) {
   const Problem& problem = on.problem;
   const std::vector<Sequence> sequences = sequences_of(problem);
   const std::int64_t group = group_size(problem);
-  std::map<std::int64_t, GroupInputs> made;
+  std::map<std::int64_t, std::shared_ptr<const GroupInputs>> made;
+  std::vector<PlacedGroup> groups;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
     const Sequence& at = sequences[static_cast<std::size_t>(number / problem.kv_heads)];
     const std::int64_t head = number % problem.kv_heads;
     const std::int64_t seeded = seeded_group(on, number);
     const auto [one, is_new] = made.try_emplace(seeded);
     if (is_new) {
-      one->second = make_group_inputs(head_of(problem, at), group, kind,
-                                      seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
+      one->second = std::make_shared<const GroupInputs>(
+          make_group_inputs(head_of(problem, at), group, kind,
+                            seed + static_cast<std::uint64_t>(seeded) * kSeedStride));
     }
-    visit(one->second, HeadRows{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys},
-          HeadRows{at.batch, head * group, at.first_query, at.queries});
+    groups.push_back({one->second,
+                      HeadRows{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys},
+                      HeadRows{at.batch, head * group, at.first_query, at.queries}});
   }
+  return groups;
 }
 
 /// The rows of another head of Q of a group.
@@ -206,25 +217,25 @@ HeadRows in_group(HeadRows first, std::size_t number) {
 }
 
 /// Raises the scales to those that fit all inputs.
-void fit_scales(const EmulatedProblem& on, InputKind kind, std::uint64_t seed, HeadInputs& all) {
-  const Problem& problem = on.problem;
-  for_each_group(on, kind, seed,
-                 [&](const GroupInputs& inputs, const HeadRows& keys, const HeadRows& queries) {
-                   for (const std::size_t i : indices_of(inputs.q)) {
-                     const HeadRows of = in_group(queries, i);
-                     fit_rows(problem, TensorRole::q, of.count, inputs.q[i],
-                              place_of_scale(problem, TensorRole::q, of), all.q_scales);
-                   }
-                   const auto place = place_of_scale(problem, TensorRole::k, keys);
-                   fit_rows(problem, TensorRole::k, keys.count, inputs.k, place, all.k_scales);
-                   fit_rows(problem, TensorRole::v, keys.count, inputs.v, place, all.v_scales);
-                 });
+void fit_scales(const Problem& problem, const std::vector<PlacedGroup>& groups, HeadInputs& all) {
+  for (const PlacedGroup& group : groups) {
+    const GroupInputs& inputs = *group.inputs;
+    for (const std::size_t i : indices_of(inputs.q)) {
+      const HeadRows of = in_group(group.queries, i);
+      fit_rows(problem, TensorRole::q, of.count, inputs.q[i],
+               place_of_scale(problem, TensorRole::q, of), all.q_scales);
+    }
+    const auto place = place_of_scale(problem, TensorRole::k, group.keys);
+    fit_rows(problem, TensorRole::k, group.keys.count, inputs.k, place, all.k_scales);
+    fit_rows(problem, TensorRole::v, group.keys.count, inputs.v, place, all.v_scales);
+  }
 }
 
-/// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
-/// of K and V behind a sequence's end, of packed sequences without queries, and of pages of no
+/// Puts the inputs of all heads in their places, and makes what else a problem has. Rows of K and V
+/// behind a sequence's end, of packed sequences without queries, and of pages of no
 /// sequence, are NaN, which shows if a kernel uses them.
-HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind,
+                        const std::vector<PlacedGroup>& groups) {
   const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {
     return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
@@ -241,18 +252,17 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
     all.q_scales = make_scales(problem, TensorRole::q, kind);
   }
   if (has_fitted_scales(kind)) {
-    fit_scales(on, kind, seed, all);
+    fit_scales(problem, groups, all);
   }
-  for_each_group(on, kind, seed,
-                 [&](const GroupInputs& inputs, const HeadRows& keys, const HeadRows& queries) {
-                   for (const std::size_t i : indices_of(inputs.q)) {
-                     put_queries(problem, in_group(queries, i), inputs.q[i], all.q_scales, all.q);
-                   }
-                   put_keys(problem, TensorRole::k, keys, inputs.k, all.k_scales, all.k);
-                   if (!problem.latent) {
-                     put_keys(problem, TensorRole::v, keys, inputs.v, all.v_scales, all.v);
-                   }
-                 });
+  for (const PlacedGroup& group : groups) {
+    for (const std::size_t i : indices_of(group.inputs->q)) {
+      put_queries(problem, in_group(group.queries, i), group.inputs->q[i], all.q_scales, all.q);
+    }
+    put_keys(problem, TensorRole::k, group.keys, group.inputs->k, all.k_scales, all.k);
+    if (!problem.latent) {
+      put_keys(problem, TensorRole::v, group.keys, group.inputs->v, all.v_scales, all.v);
+    }
+  }
   return all;
 }
 
@@ -343,9 +353,9 @@ EmulatedProblem without_eight_bits(EmulatedProblem on) {
 
 /// The exact reference of the same inputs in 16 bits: as they are before they are rounded to 8.
 std::vector<double> exact_without_eight_bits(const EmulatedProblem& on, InputKind kind,
-                                             std::uint64_t seed) {
+                                             const std::vector<PlacedGroup>& groups) {
   const EmulatedProblem plain = without_eight_bits(on);
-  const HeadInputs tensors = make_tensors(plain, kind, seed);
+  const HeadInputs tensors = make_tensors(plain, kind, groups);
   return cpu_attention(compared_part(plain), compared_numbers(plain, TensorRole::q, tensors),
                        compared_numbers(plain, TensorRole::k, tensors),
                        compared_numbers(plain, TensorRole::v, tensors),
@@ -355,7 +365,8 @@ std::vector<double> exact_without_eight_bits(const EmulatedProblem& on, InputKin
 EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   EmulatedInput input;
   input.name = input_kind_name(kind);
-  input.tensors = make_tensors(on, kind, seed);
+  const std::vector<PlacedGroup> groups = make_groups(on, kind, seed);
+  input.tensors = make_tensors(on, kind, groups);
   const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors);
   const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors);
   const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors);
@@ -364,7 +375,7 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   input.exact = cpu_attention(part, q, k, v, sinks);
   input.units = column_units(part, kind);
   input.unrounded =
-      has_fitted_scales(kind) ? exact_without_eight_bits(on, kind, seed) : std::vector<double>();
+      has_fitted_scales(kind) ? exact_without_eight_bits(on, kind, groups) : std::vector<double>();
   input.rounded = cpu_rounded_attention(
       part, q, k, v, sinks, compared_scales(on, input.tensors, std::ssize(v) / part.d_head_v));
   return input;
@@ -456,7 +467,9 @@ const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
   const std::lock_guard lock(mutex_);
   const auto [tensors, is_new] = tensors_.try_emplace(problem);
   if (is_new) {
-    tensors->second = make_tensors({problem, {}}, kInputKinds.front(), seed_);
+    const EmulatedProblem on{problem, {}};
+    const InputKind kind = kInputKinds.front();
+    tensors->second = make_tensors(on, kind, make_groups(on, kind, seed_));
   }
   return tensors->second;
 }
