@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ranges.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "print/document/table.hpp"
@@ -23,6 +24,13 @@ struct QuantizedOutput {
 };
 /// A line for each problem; of several problems, with its name. Empty: there is nothing to say.
 [[nodiscard]] std::string quantization_text(const std::vector<QuantizedOutput>& outputs);
+/// The same of rows that have a `problem`. `stats_of`: a row's ErrorStats, or null.
+template <typename Row, typename StatsOf>
+std::string quantization_text(const std::vector<Row>& rows, const StatsOf& stats_of) {
+  return quantization_text(mapped(rows, [&](const Row& row) {
+    return QuantizedOutput{&row.problem, stats_of(row)};
+  }));
+}
 
 /// Fields of the error. `stats_of`: a row's ErrorStats, or null.
 template <typename Row, typename StatsOf>

@@ -183,13 +183,6 @@ Fields<CheckedInput> fields_of(const std::vector<CheckedInput>& rows) {
   return with_quantization_if_any(rows, stats_of, checked_input_fields());
 }
 
-/// What 8 bits cost on each problem, as far as an input tells it.
-std::string quantization_text(const std::vector<CheckedInput>& rows) {
-  return quantization_text(mapped(rows, [](const CheckedInput& row) {
-    return QuantizedOutput{&row.problem, stats_of(row)};
-  }));
-}
-
 Json json_check(const CheckedInput& row) {
   Json json = json_object(fields_of({row}), row);
   json["rows"] = json_checked_rows(row);
@@ -228,7 +221,7 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
   const std::string end = incomplete_text({worst.size(), coverage.planned, coverage.complete});
   return joined_blocks(
       {{block::Text{headline(rows)}, block::Rows{table_of(checked_input_fields(), worst)},
-        block::Text{end + "\n" + count_text(worst, coverage) + quantization_text(rows)}},
+        block::Text{end + "\n" + count_text(worst, coverage) + quantization_text(rows, stats_of)}},
        checked_row_blocks(rows)});
 }
 

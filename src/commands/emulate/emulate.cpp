@@ -177,11 +177,9 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
 
 /// The kinds of input of the problem that has most of them.
 std::vector<std::string> names_of_inputs(const std::vector<EmulatedCase>& cases) {
-  std::span<const InputKind> kinds;
-  for (const EmulatedCase& one : cases) {
-    const auto of_case = input_kinds(one.problem);
-    kinds = of_case.size() > kinds.size() ? of_case : kinds;
-  }
+  const auto kinds_of = [](const EmulatedCase& one) { return input_kinds(one.problem); };
+  const auto kinds =
+      std::ranges::max(mapped(cases, kinds_of), {}, &std::span<const InputKind>::size);
   return mapped(kinds, [](InputKind kind) { return std::string(input_kind_name(kind)); });
 }
 

@@ -88,13 +88,6 @@ Fields<EmulatedConfig> fields_of(const std::vector<EmulatedConfig>& configs) {
   return with_quantization_if_any(configs, quantization_of, emulated_config_fields());
 }
 
-/// What 8 bits cost on each problem, as far as an input tells it.
-std::string quantization_text(const std::vector<EmulatedConfig>& configs) {
-  return quantization_text(mapped(configs, [](const EmulatedConfig& config) {
-    return QuantizedOutput{&config.problem, quantization_of(config)};
-  }));
-}
-
 Json json_config(const EmulatedConfig& config) {
   Json json = json_object(fields_of({config}), config);
   json["findings"] = json_list(config.findings, json_emulated_finding);
@@ -323,8 +316,9 @@ Table records_of(const EmulateReport& report) {
 }
 
 Blocks blocks_of(const EmulateReport& report) {
-  Blocks blocks{block::Line{headline(report)}, block::Text{"\n"}, block::Rows{records_of(report)},
-                block::Text{count_text(report) + quantization_text(report.configs)}};
+  Blocks blocks{
+      block::Line{headline(report)}, block::Text{"\n"}, block::Rows{records_of(report)},
+      block::Text{count_text(report) + quantization_text(report.configs, quantization_of)}};
   for (const EmulatedConfig& config : report.configs) {
     append(blocks, findings_of(config, report.configs));
   }
