@@ -90,7 +90,7 @@ std::string kernel_name(std::size_t index) { return fmt::format("case_{}", index
 std::size_t output_stride(const Case& one) { return own_offset(one) + kOwnBytes; }
 
 std::string kernels_text(const std::vector<Case>& cases) {
-  std::string text = ".version 8.3\n.target sm_90\n.address_size 64\n";
+  std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n";
   for (std::size_t i = 0; i < cases.size(); ++i) {
     text += kernel_text(cases[i], i);
   }

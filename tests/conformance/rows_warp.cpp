@@ -97,6 +97,16 @@ std::vector<Group> warp_rows() {
             "{%s0, %s1}, {%s2}, {%s3, %s4, %s5, %s6}",
             "s32 s32 s32 s32", "b32 b32 b32 s32 s32 s32 s32"},
        }},
+      {"matrix_product_of_8_bits",
+       {
+           // Operands of random bits: many sums are NaN.
+           {"mma.sync.aligned.m16n8k32.row.col.f32.<e4m3|e5m2>.<e4m3|e5m2>.f32 {%d0, %d1, %d2, "
+            "%d3}, {%s0, %s1, %s2, %s3}, {%s4, %s5}, {%s6, %s7, %s8, %s9}",
+            "f32 f32 f32 f32", "b32 b32 b32 b32 b32 b32 near_f32 near_f32 near_f32 near_f32"},
+           {"mma.sync.aligned.m16n8k16.row.col.f16.<e4m3|e5m2>.<e4m3|e5m2>.f16 {%d0, %d1}, "
+            "{%s0, %s1}, {%s2}, {%s3, %s4}",
+            "f16x2 f16x2", "b32 b32 b32 near_f16x2 near_f16x2"},
+       }},
   };
 }
 

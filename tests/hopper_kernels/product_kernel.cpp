@@ -117,19 +117,38 @@ std::uint16_t bits_of(int value, Factor type) {
   }
 }
 
-/// Normal numbers from 2^-5 to 2^5, of either sign.
+/// The bits of a type of floats.
+struct FloatFields {
+  std::uint32_t mantissa_bits = 0;
+  std::uint32_t sign = 0;            ///< the place of the sign
+  std::uint32_t least_exponent = 0;  ///< of random numbers, as it is stored
+};
+
+constexpr FloatFields fields_of(Factor type) {
+  switch (type) {
+    case Factor::bf16:
+      return {.mantissa_bits = 7, .sign = 15, .least_exponent = 127 - 5};
+    case Factor::e4m3:
+      return {.mantissa_bits = 3, .sign = 7, .least_exponent = 0};
+    case Factor::e5m2:
+      return {.mantissa_bits = 2, .sign = 7, .least_exponent = 15 - 5};
+    default:
+      return {.mantissa_bits = 10, .sign = 15, .least_exponent = 15 - 5};
+  }
+}
+
+/// Numbers of ten exponents, of either sign: from 2^-5 on, and of e4m3 from subnormal ones on.
 std::uint16_t random_bits(std::uint32_t row, std::uint32_t k, std::uint32_t salt, Factor type) {
   std::uint64_t hash = (std::uint64_t{salt} << 40U | std::uint64_t{row} << 20U | k) + 1;
   for (int i = 0; i < 3; ++i) {
     hash *= 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29U;
   }
-  const bool is_bfloat = type == Factor::bf16;
-  const std::uint32_t mantissa_bits = is_bfloat ? 7 : 10;
-  const std::uint32_t bias = is_bfloat ? 127 : 15;
-  const auto exponent = static_cast<std::uint32_t>(bias - 5 + (hash >> 32U) % 10);
-  const auto mantissa = static_cast<std::uint32_t>(hash & ((1U << mantissa_bits) - 1));
-  return static_cast<std::uint16_t>((hash >> 63U) << 15U | exponent << mantissa_bits | mantissa);
+  const FloatFields fields = fields_of(type);
+  const auto exponent = static_cast<std::uint32_t>(fields.least_exponent + (hash >> 32U) % 10);
+  const auto mantissa = static_cast<std::uint32_t>(hash & ((1U << fields.mantissa_bits) - 1));
+  return static_cast<std::uint16_t>((hash >> 63U) << fields.sign |
+                                    exponent << fields.mantissa_bits | mantissa);
 }
 
 void write_matrix(const Layout& matrix, Factor type, bool random, std::uint32_t salt,
@@ -308,6 +327,13 @@ std::vector<ProductCase> random_product_cases() {
                        .random = true});
       cases.push_back(
           {.columns = columns, .half_sums = true, .a_in_registers = registers, .random = true});
+      for (const Factor type : {Factor::e4m3, Factor::e5m2}) {
+        cases.push_back({.columns = columns,
+                         .a = type,
+                         .b = Factor::e4m3,
+                         .a_in_registers = registers,
+                         .random = true});
+      }
     }
   }
   return cases;

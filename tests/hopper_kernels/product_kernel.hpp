@@ -33,7 +33,7 @@ struct ProductCase {
 [[nodiscard]] std::vector<ProductCase> product_cases();
 /// The same for 8-bit floats: every pair of types, narrow and wide, and every swizzle.
 [[nodiscard]] std::vector<ProductCase> fp8_product_cases();
-/// Some 16-bit products with random elements.
+/// Some products with random elements.
 [[nodiscard]] std::vector<ProductCase> random_product_cases();
 
 inline constexpr std::uint32_t kThreads = 128;

@@ -190,12 +190,27 @@ std::vector<FactorsA> factors_a(const Executing& at, const ProductShape& shape,
   const Words<16> rows = rows_of_a(at, shape, descriptor);
   std::vector<FactorsA> parts(parts_of(shape.a));
   for (std::size_t part = 0; part < parts.size(); ++part) {
-    parts[part] = factors_of_rows(shape.a, rows, part);
+    parts[part] = factors_of_rows(shape.a, rows, part, shape.a);
     if (shape.negates) {
       std::ranges::for_each(parts[part].values, [](float& value) { value = -value; });
     }
   }
   return parts;
+}
+
+/// Eight columns of B in parts.
+std::vector<FactorsB> factors_b(const ProductShape& shape, const Words<8>& columns) {
+  std::vector<FactorsB> parts(parts_of(shape.b));
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    parts[part] = factors_of_columns(shape.b, columns, part, shape.b);
+  }
+  return parts;
+}
+
+Summation summation_of(const ProductShape& shape) {
+  return is_fp8(shape.a)
+             ? kFp8Summation
+             : Summation{.accumulator = shape.half_sums ? Accumulator::f16 : Accumulator::f32};
 }
 
 void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
@@ -212,10 +227,7 @@ void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
     Accumulators c = !product.accumulates ? Accumulators{}
                      : shape.half_sums    ? half_accumulators(sums)
                                           : accumulators<float>(sums);
-    for (std::size_t part = 0; part < a.size(); ++part) {
-      multiply_add(shape.half_sums ? Accumulator::f16 : Accumulator::f32, a[part],
-                   factors_of_columns(shape.b, b, part), c);
-    }
+    multiply_add(summation_of(shape), a, factors_b(shape, b), c);
     shape.half_sums ? set_half_accumulators(c, sums) : set_accumulators(c, sums);
   }
 }

@@ -52,7 +52,7 @@ Words<8> words_of_b(const Step& step, const MatrixShape& shape) {
 FactorsA factors_a(const Step& step, const MatrixShape& shape) {
   const Words<16> words = words_of_a(step, shape);
   if (shape.factor != Factor::tf32) {
-    return factors_of_rows(shape.factor, words);
+    return factors_of_rows(shape.factor, words, 0, shape.factor);
   }
   FactorsA factors;
   std::array<std::uint32_t, FactorsA::kCount> rows{};
@@ -66,7 +66,7 @@ FactorsA factors_a(const Step& step, const MatrixShape& shape) {
 FactorsB factors_b(const Step& step, const MatrixShape& shape) {
   const Words<8> columns = words_of_b(step, shape);
   if (shape.factor != Factor::tf32) {
-    return factors_of_columns(shape.factor, columns);
+    return factors_of_columns(shape.factor, columns, 0, shape.factor);
   }
   FactorsB factors;
   std::array<std::uint32_t, FactorsB::kCount> rows{};
@@ -92,7 +92,9 @@ void set_sums(const Step& step, const MatrixShape& shape, const Accumulators& su
 void multiply(const Step& step) {
   const auto shape = step.instruction.details_as<MatrixShape>();
   Accumulators sums = sums_before(step, shape);
-  multiply_add(shape.accumulator, factors_a(step, shape), factors_b(step, shape), sums);
+  const FactorsA a = factors_a(step, shape);
+  const FactorsB b = factors_b(step, shape);
+  multiply_add({.accumulator = shape.accumulator}, {&a, 1}, {&b, 1}, sums);
   set_sums(step, shape, sums);
 }
 
@@ -114,8 +116,9 @@ void multiply_fp8(const Step& step) {
   const Words<8> b = words_of_b(step, shape);
   Accumulators sums{};
   for (std::size_t part = 0; part < parts_of(shape.factor); ++part) {
-    multiply_add(shape.accumulator, factors_of_rows(shape.factor, a, part),
-                 factors_of_columns(shape.factor_b, b, part), sums);
+    const FactorsA part_a = factors_of_rows(shape.factor, a, part, Factor::f16);
+    const FactorsB part_b = factors_of_columns(shape.factor_b, b, part, Factor::f16);
+    multiply_add({.accumulator = shape.accumulator}, {&part_a, 1}, {&part_b, 1}, sums);
   }
   const Accumulators before = sums_before(step, shape);
   for (std::size_t i = 0; i < sums.size(); ++i) {

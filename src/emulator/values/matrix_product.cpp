@@ -1,6 +1,8 @@
 #include "emulator/values/matrix_product.hpp"
 
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 // Functions with this attribute are compiled twice. The version is chosen when the program starts:
 // most machines have wide vectors. With the thread sanitizer, there is one version: the choice
@@ -32,7 +34,17 @@ FATUNE_INLINE std::int32_t exponent_of(float value, std::int32_t least) {
 }
 
 constexpr std::int32_t least_exponent(Factor type) {
-  return type == Factor::bf16 || type == Factor::tf32 ? -126 : -14;
+  switch (type) {
+    case Factor::bf16:
+    case Factor::tf32:
+      return -126;
+    case Factor::e4m3:
+      return -6;
+    case Factor::f16:
+    case Factor::e5m2:
+      break;
+  }
+  return -14;
 }
 constexpr std::int32_t least_exponent(Accumulator type) {
   return type == Accumulator::f16 ? -14 : -126;
@@ -56,6 +68,11 @@ float truncated(double value) {
     return nearest;
   }
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
+}
+
+/// Cuts off all but the first `kept` places after the point.
+FATUNE_INLINE float cut_to(std::int32_t kept, float value) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & ~0U << (23 - kept));
 }
 
 /// Rounds to the nearest half. The truncation to single that comes first records what it cuts off
@@ -84,7 +101,7 @@ FATUNE_INLINE void load(Vector& to, const Element* from) {
 constexpr std::int32_t kLeastPlain = -90;
 constexpr std::int32_t kMostPlain = 126;
 
-/// The sums of a tile, as multiples of 2^(greatest - kSumFractionBits).
+/// The sums of a tile, as multiples of 2^(greatest - aligned_bits).
 struct PairSums {
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> greatest;
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> even;  ///< C and even k
@@ -92,19 +109,22 @@ struct PairSums {
 };
 
 /// Sets the greatest exponents. Returns false if any is outside the range of `add_products`.
-FATUNE_INLINE bool align_products(const FactorsA& a, const FactorsB& b, Accumulator type,
-                                  const Accumulators& c, PairSums& sums) {
+FATUNE_INLINE bool align_products(const Summation& summation, std::span<const FactorsA> a,
+                                  std::span<const FactorsB> b, const Accumulators& c,
+                                  PairSums& sums) {
   for (std::size_t i = 0; i < c.size(); ++i) {
-    sums.greatest[i] = exponent_of(c[i], least_exponent(type));
+    sums.greatest[i] = exponent_of(c[i], least_exponent(summation.accumulator));
   }
   Integers bad{};
   for (std::size_t row = 0; row < kProductRows; ++row) {
     Integers products = Integers{} + 2 * kZeroExponent;
-    for (std::size_t k = 0; k < kProductDepth; ++k) {
-      Integers exponents;
-      load(exponents, &b.exponents[k * kProductColumns]);
-      exponents += a.exponents[row * kProductDepth + k];
-      products = exponents > products ? exponents : products;
+    for (std::size_t part = 0; part < a.size(); ++part) {
+      for (std::size_t k = 0; k < kProductDepth; ++k) {
+        Integers exponents;
+        load(exponents, &b[part].exponents[k * kProductColumns]);
+        exponents += a[part].exponents[row * kProductDepth + k];
+        products = exponents > products ? exponents : products;
+      }
     }
     Integers greatest;
     load(greatest, &sums.greatest[row * kProductColumns]);
@@ -118,44 +138,45 @@ FATUNE_INLINE bool align_products(const FactorsA& a, const FactorsB& b, Accumula
   return std::ranges::all_of(any, [](std::int32_t lane) { return lane == 0; });
 }
 
-FATUNE_INLINE void add_products(const FactorsA& a, const FactorsB& b, const Accumulators& c,
+FATUNE_INLINE void add_products(const Summation& summation, std::span<const FactorsA> a,
+                                std::span<const FactorsB> b, const Accumulators& c,
                                 PairSums& sums) {
   for (std::size_t row = 0; row < kProductRows; ++row) {
     Integers greatest;
     load(greatest, &sums.greatest[row * kProductColumns]);
     greatest = greatest > kLeastPlain ? greatest : Integers{} + kLeastPlain;
-    const Integers unit_bits = (127 + kSumFractionBits - greatest) << 23;
+    const Integers unit_bits = (127 + summation.aligned_bits - greatest) << 23;
     const auto units = reinterpret_cast<Floats>(unit_bits);
     Floats accumulators;
     load(accumulators, &c[row * kProductColumns]);
     Integers even = __builtin_convertvector(accumulators * units, Integers);
     Integers odd{};
-    for (std::size_t k = 0; k < kProductDepth; k += 2) {
-      Floats factors;
-      load(factors, &b.values[k * kProductColumns]);
-      even +=
-          __builtin_convertvector(a.values[row * kProductDepth + k] * factors * units, Integers);
-      load(factors, &b.values[(k + 1) * kProductColumns]);
-      odd += __builtin_convertvector(a.values[row * kProductDepth + k + 1] * factors * units,
-                                     Integers);
+    for (std::size_t part = 0; part < a.size(); ++part) {
+      const float* const row_values = &a[part].values[row * kProductDepth];
+      for (std::size_t k = 0; k < kProductDepth; k += 2) {
+        Floats factors;
+        load(factors, &b[part].values[k * kProductColumns]);
+        even += __builtin_convertvector(row_values[k] * factors * units, Integers);
+        load(factors, &b[part].values[(k + 1) * kProductColumns]);
+        odd += __builtin_convertvector(row_values[k + 1] * factors * units, Integers);
+      }
     }
     std::memcpy(&sums.even[row * kProductColumns], &even, sizeof(even));
     std::memcpy(&sums.odd[row * kProductColumns], &odd, sizeof(odd));
   }
 }
 
-FATUNE_INLINE double value_of(const PairSums& sums, std::size_t i) {
+FATUNE_INLINE double value_of(const Summation& summation, const PairSums& sums, std::size_t i) {
   const double sum = static_cast<double>(sums.even[i]) + static_cast<double>(sums.odd[i]);
   const std::int64_t exponent =
-      std::max(sums.greatest[i], kLeastPlain) - std::int64_t{kSumFractionBits};
+      std::int64_t{std::max(sums.greatest[i], kLeastPlain)} - summation.aligned_bits;
   const auto biased = static_cast<std::uint64_t>(exponent + 1023);
   return sum * std::bit_cast<double>(biased << 52U);
 }
 
-/// Truncates the sums to 24 bits. An accumulator below the range has only zero products, so it is
-/// the result.
-FATUNE_INLINE void set_singles(const PairSums& sums, Accumulators& c) {
-  constexpr std::int64_t kCutOff = (std::int64_t{1} << (52 - 23)) - 1;
+/// Truncates the sums. An accumulator below the range has only zero products, so it is the result.
+FATUNE_INLINE void set_singles(const Summation& summation, const PairSums& sums, Accumulators& c) {
+  const std::int64_t cut_off = (std::int64_t{1} << (52 - summation.result_bits)) - 1;
   for (std::size_t i = 0; i < c.size(); i += 4) {
     FourIntegers greatest;
     FourIntegers even;
@@ -165,14 +186,17 @@ FATUNE_INLINE void set_singles(const PairSums& sums, Accumulators& c) {
     load(odd, &sums.odd[i]);
     const FourDoubles sum =
         __builtin_convertvector(even, FourDoubles) + __builtin_convertvector(odd, FourDoubles);
-    const FourLongs kept = reinterpret_cast<FourLongs>(sum) & ~kCutOff;
+    const FourLongs kept = reinterpret_cast<FourLongs>(sum) & ~cut_off;
     const FourIntegers plain = greatest > kLeastPlain ? greatest : FourIntegers{} + kLeastPlain;
     const FourLongs unit_bits =
-        __builtin_convertvector(plain + (1023 - kSumFractionBits), FourLongs) << 52;
+        __builtin_convertvector(plain + (1023 - summation.aligned_bits), FourLongs) << 52;
     const FourFloats singles = __builtin_convertvector(
         reinterpret_cast<FourDoubles>(kept) * reinterpret_cast<FourDoubles>(unit_bits), FourFloats);
     FourFloats accumulators;
     load(accumulators, &c[i]);
+    for (int j = 0; j < 4; ++j) {
+      accumulators[j] = cut_to(summation.result_bits, accumulators[j]);
+    }
     const FourFloats results = greatest < kLeastPlain ? accumulators + 0.0F : singles;
     std::memcpy(&c[i], &results, sizeof(results));
   }
@@ -194,13 +218,15 @@ FATUNE_WIDE_VECTORS void set_factors(std::span<const std::uint32_t> bits, std::s
                  [](std::uint32_t element) { return std::bit_cast<float>(element & 0xffffe000U); });
 }
 
-FactorsA factors_of_rows(Factor type, const Words<kProductRows>& rows, std::size_t part) {
+FactorsA factors_of_rows(Factor type, const Words<kProductRows>& rows, std::size_t part,
+                         Factor aligned_as) {
   FactorsA factors;
-  set_factors(type, halves_of<kProductRows>(rows, type, part), factors);
+  set_factors(aligned_as, halves_of<kProductRows>(rows, type, part), factors);
   return factors;
 }
 
-FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns, std::size_t part) {
+FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns, std::size_t part,
+                            Factor aligned_as) {
   constexpr std::size_t kBlock = 8;  // of k, for 8 columns
   const auto halves = halves_of<kProductColumns>(columns, type, part);
   std::array<std::uint16_t, FactorsB::kCount> rows;
@@ -212,55 +238,55 @@ FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns, 
     transpose_8x8(block);
   }
   FactorsB factors;
-  set_factors(type, rows, factors);
+  set_factors(aligned_as, rows, factors);
   return factors;
 }
 
-float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,
-                       std::size_t column, float c) {
-  const auto at_a = [&](std::size_t k) { return row * kProductDepth + k; };
-  const auto at_b = [&](std::size_t k) { return k * kProductColumns + column; };
-  const auto product = [&](std::size_t k) {
-    return static_cast<double>(a.values[at_a(k)]) * static_cast<double>(b.values[at_b(k)]);
-  };
-  std::int32_t greatest = exponent_of(c, least_exponent(type));
-  double plain = static_cast<double>(c);
-  for (std::size_t k = 0; k < kProductDepth; ++k) {
-    greatest = std::max(greatest, a.exponents[at_a(k)] + b.exponents[at_b(k)]);
-    plain += product(k);
+float multiply_add_one(const Summation& summation, std::span<const FactorsA> a, std::size_t row,
+                       std::span<const FactorsB> b, std::size_t column, float c) {
+  std::vector<double> addends{static_cast<double>(c)};
+  std::int32_t greatest = exponent_of(c, least_exponent(summation.accumulator));
+  for (std::size_t part = 0; part < a.size(); ++part) {
+    for (std::size_t k = 0; k < kProductDepth; ++k) {
+      const std::size_t at_a = row * kProductDepth + k;
+      const std::size_t at_b = k * kProductColumns + column;
+      greatest = std::max(greatest, a[part].exponents[at_a] + b[part].exponents[at_b]);
+      addends.push_back(static_cast<double>(a[part].values[at_a]) *
+                        static_cast<double>(b[part].values[at_b]));
+    }
   }
+  const double plain = std::accumulate(addends.begin(), addends.end(), 0.0);
   if (!std::isfinite(plain)) {
     return std::isnan(plain) ? std::bit_cast<float>(kNaN) : static_cast<float>(plain);
   }
   if (greatest < kZeroExponent / 2) {
     return 0.0F;
   }
-  const auto cut = [&](double value) {
-    return std::trunc(std::ldexp(value, kSumFractionBits - greatest));
-  };
-  double sum = cut(static_cast<double>(c));
-  for (std::size_t k = 0; k < kProductDepth; ++k) {
-    sum += cut(product(k));
+  double sum = 0.0;
+  for (const double addend : addends) {
+    sum += std::trunc(std::ldexp(addend, summation.aligned_bits - greatest));
   }
-  sum = std::ldexp(sum, greatest - kSumFractionBits);
-  return type == Accumulator::f16 ? rounded_to_half(sum) : truncated(sum);
+  sum = std::ldexp(sum, greatest - summation.aligned_bits);
+  return summation.accumulator == Accumulator::f16 ? rounded_to_half(sum)
+                                                   : cut_to(summation.result_bits, truncated(sum));
 }
 
-FATUNE_WIDE_VECTORS void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b,
-                                      Accumulators& c) {
+FATUNE_WIDE_VECTORS void multiply_add(const Summation& summation, std::span<const FactorsA> a,
+                                      std::span<const FactorsB> b, Accumulators& c) {
   PairSums sums;
-  if (!align_products(a, b, type, c, sums)) {
+  if (!align_products(summation, a, b, c, sums)) {
     for (std::size_t i = 0; i < c.size(); ++i) {
-      c[i] = multiply_add_one(type, a, i / kProductColumns, b, i % kProductColumns, c[i]);
+      c[i] = multiply_add_one(summation, a, i / kProductColumns, b, i % kProductColumns, c[i]);
     }
     return;
   }
-  add_products(a, b, c, sums);
-  if (type == Accumulator::f32) {
-    return set_singles(sums, c);
+  add_products(summation, a, b, c, sums);
+  if (summation.accumulator == Accumulator::f32) {
+    return set_singles(summation, sums, c);
   }
   for (std::size_t i = 0; i < c.size(); ++i) {
-    c[i] = sums.greatest[i] < kLeastPlain ? c[i] + 0.0F : rounded_to_half(value_of(sums, i));
+    c[i] = sums.greatest[i] < kLeastPlain ? c[i] + 0.0F
+                                          : rounded_to_half(value_of(summation, sums, i));
   }
 }
 

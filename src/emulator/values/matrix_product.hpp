@@ -19,26 +19,34 @@
 // All products of an element are added to the accumulator in one sum. Products are exact. The
 // addends are aligned at the greatest exponent among them. A product's exponent is the sum of its
 // factors' exponents (it is not normalised). A zero has no exponent. Bits that are then more than
-// kSumFractionBits places after the point are cut off, and the rest is added exactly. The result is
-// truncated to single precision, or rounded to half precision (to nearest, ties to even). A NaN is
-// 0x7fffffff or 0x7fff, and no sum is a negative zero.
+// `aligned_bits` places after the point are cut off, and the rest is added exactly. The result is
+// truncated to single precision, of which `result_bits` places after the point remain, or rounded
+// to half precision (to nearest, ties to even). A NaN is 0x7fffffff or 0x7fff, and no sum is a
+// negative zero.
 //
 // source: Xie et al., "MMA-Sim: bit-accurate reference model of tensor cores and matrix cores"
 // (arXiv:2511.10909); Khattak & Mikaitis, "Accurate models of NVIDIA tensor cores"
 // (arXiv:2512.07004)
 namespace fatune::emulate {
 
-/// The value for Hopper, for 16-bit and tf32 factors. (Ampere: 24, in sums of 8 products.) It is
-/// used for 8-bit factors too, for which wgmma keeps fewer bits on a GPU: see docs/emulate.md.
-inline constexpr int kSumFractionBits = 25;
+enum class Accumulator : std::uint8_t { f32, f16 };
 
-/// Types of factors; tf32 is the upper 19 bits of single precision. The 8-bit ones are multiplied
-/// as halves with the same values.
+/// How products are summed. The values are Hopper's for 16-bit and tf32 factors. (Ampere: 24
+/// aligned bits, in sums of 8 products.)
+struct Summation {
+  Accumulator accumulator = Accumulator::f32;
+  std::int32_t aligned_bits = 25;
+  std::int32_t result_bits = 23;  ///< of single precision
+};
+
+/// How wgmma sums products of 8-bit floats. The mma of 8-bit floats multiplies halves instead.
+inline constexpr Summation kFp8Summation{.aligned_bits = 13, .result_bits = 13};
+
+/// Types of factors; tf32 is the upper 19 bits of single precision.
 enum class Factor : std::uint8_t { f16, bf16, tf32, e4m3, e5m2 };
 [[nodiscard]] constexpr bool is_fp8(Factor type) {
   return type == Factor::e4m3 || type == Factor::e5m2;
 }
-enum class Accumulator : std::uint8_t { f32, f16 };
 
 /// The elements of a matrix as numbers, and the exponents by which their products are aligned.
 template <std::size_t kRows, std::size_t kColumns>
@@ -56,6 +64,7 @@ using FactorsB = Factors<kProductDepth, kProductColumns>;
 using Accumulators = std::array<float, kProductRows * kProductColumns>;
 
 /// Sets elements from their bits: 16-bit ones, halves for 8-bit ones, or tf32 in 32-bit words.
+/// `type`: of the original elements.
 /// Zeros change no sum, so they can pad matrices that are less deep than kProductDepth.
 void set_factors(Factor type, std::span<const std::uint16_t> bits, std::span<float> values,
                  std::span<std::int32_t> exponents);
@@ -72,12 +81,14 @@ void set_factors(const std::array<std::uint32_t, kRows * kColumns>& bits,
   set_factors(bits, to.values, to.exponents);
 }
 
-/// C += A B, in single precision or in half precision held as single.
-void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b, Accumulators& c);
+/// C += A B, in single precision or in half precision held as single. Deep matrices have several
+/// parts of kProductDepth each, whose products are all in one sum.
+void multiply_add(const Summation& summation, std::span<const FactorsA> a,
+                  std::span<const FactorsB> b, Accumulators& c);
 
 /// Computes one element of the same, exactly as the rule is stated. Slower.
-float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,
-                       std::size_t column, float c);
+float multiply_add_one(const Summation& summation, std::span<const FactorsA> a, std::size_t row,
+                       std::span<const FactorsB> b, std::size_t column, float c);
 
 // --- Elements in registers. `lanes(i)` has the 32 lanes of the i-th register ---
 
@@ -102,9 +113,9 @@ Words<kRows> words_of(const Lanes& lanes, std::size_t registers) {
   return words;
 }
 
-/// A product of 8-bit factors has two parts, because kProductDepth of them are half a row. As in
-/// the machine code for Hopper, the first part has the elements 0 and 1 of every word, the second
-/// part has 2 and 3.
+/// Matrices of 8-bit factors have two parts, because kProductDepth of them are half a row. As in
+/// the machine code of mma for Hopper, the first part has the elements 0 and 1 of every word, the
+/// second part has 2 and 3.
 [[nodiscard]] constexpr std::size_t parts_of(Factor type) { return is_fp8(type) ? 2 : 1; }
 
 /// The words as rows of 16-bit elements; of 8-bit ones, a part as halves.
@@ -124,11 +135,13 @@ std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& w
   return halves;
 }
 
-/// Part `part` of A from its rows, and of B from its columns. Precondition: the type is not tf32.
+/// Part `part` of A from its rows, and of B from its columns. `aligned_as`: the type that says what
+/// a subnormal is; f16 where 8-bit elements are converted before they are multiplied.
+/// Precondition: the type is not tf32.
 [[nodiscard]] FactorsA factors_of_rows(Factor type, const Words<kProductRows>& rows,
-                                       std::size_t part = 0);
+                                       std::size_t part, Factor aligned_as);
 [[nodiscard]] FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns,
-                                          std::size_t part = 0);
+                                          std::size_t part, Factor aligned_as);
 
 template <typename Value>
 using Tile = std::array<Value, kProductRows * kProductColumns>;

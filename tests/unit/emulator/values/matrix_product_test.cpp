@@ -30,7 +30,7 @@ float sum_of(const std::vector<std::array<float, 2>>& products, float c,
   set_factors(Factor::f16, b_bits, b);
   Accumulators all{};
   all[0] = c;
-  multiply_add(type, a, b, all);
+  multiply_add({.accumulator = type}, {&a, 1}, {&b, 1}, all);
   return all[0];
 }
 
@@ -136,19 +136,24 @@ Factors<kRows, kColumns> any_factors(AnyBits& bits, Factor type) {
 }
 
 /// Expects the vectorised sums to equal those of the rule, bit for bit in every element.
-void compare_with_rule(Factor factor, Accumulator type, int spread) {
+void compare_with_rule(Factor factor, const Summation& summation, int spread,
+                       std::size_t parts = 1) {
   AnyBits bits(factor, spread);
+  std::vector<FactorsA> a(parts);
+  std::vector<FactorsB> b(parts);
   for (int trial = 0; trial < 200; ++trial) {
-    const auto a = any_factors<kProductRows, kProductDepth>(bits, factor);
-    const auto b = any_factors<kProductDepth, kProductColumns>(bits, factor);
+    for (std::size_t part = 0; part < parts; ++part) {
+      a[part] = any_factors<kProductRows, kProductDepth>(bits, factor);
+      b[part] = any_factors<kProductDepth, kProductColumns>(bits, factor);
+    }
     Accumulators c;
     std::generate(c.begin(), c.end(),
-                  [&] { return trial % 3 == 0 ? 0.0F : bits.accumulator(type); });
+                  [&] { return trial % 3 == 0 ? 0.0F : bits.accumulator(summation.accumulator); });
     Accumulators results = c;
-    multiply_add(type, a, b, results);
+    multiply_add(summation, a, b, results);
     for (std::size_t i = 0; i < c.size(); ++i) {
       const float expected =
-          multiply_add_one(type, a, i / kProductColumns, b, i % kProductColumns, c[i]);
+          multiply_add_one(summation, a, i / kProductColumns, b, i % kProductColumns, c[i]);
       ASSERT_EQ(std::bit_cast<std::uint32_t>(results[i]), std::bit_cast<std::uint32_t>(expected))
           << "trial " << trial << ", element " << i << ", spread " << spread;
     }
@@ -156,15 +161,56 @@ void compare_with_rule(Factor factor, Accumulator type, int spread) {
 }
 
 TEST(MatrixProduct, VectorsGiveWhatTheRuleSays) {
-  for (const Factor factor :
-       {Factor::f16, Factor::bf16, Factor::tf32, Factor::e4m3, Factor::e5m2}) {
-    for (const int spread : {2, 14, 40, 130, 300}) {
-      compare_with_rule(factor, Accumulator::f32, spread);
+  for (const int spread : {2, 14, 40, 130, 300}) {
+    for (const Factor factor : {Factor::f16, Factor::bf16, Factor::tf32}) {
+      compare_with_rule(factor, {}, spread);
+    }
+    for (const Factor factor : {Factor::e4m3, Factor::e5m2}) {
+      compare_with_rule(factor, kFp8Summation, spread, 2);
     }
   }
   for (const int spread : {2, 14, 30}) {
-    compare_with_rule(Factor::f16, Accumulator::f16, spread);
+    compare_with_rule(Factor::f16, {.accumulator = Accumulator::f16}, spread);
   }
+}
+
+/// Computes c + the sum of a[k] b[k] as wgmma does, with elements of e4m3 in row 0 and column 0.
+float fp8_sum_of(const std::vector<std::array<float, 2>>& products, float c) {
+  Words<kProductRows> rows{};
+  Words<kProductColumns> columns{};
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    rows[k / 4] |= std::uint32_t{to_fp8(products[k][0], Fp8::e4m3)} << 8 * (k % 4);
+    columns[k / 4] |= std::uint32_t{to_fp8(products[k][1], Fp8::e4m3)} << 8 * (k % 4);
+  }
+  std::array<FactorsA, 2> a;
+  std::array<FactorsB, 2> b;
+  for (std::size_t part = 0; part < a.size(); ++part) {
+    a[part] = factors_of_rows(Factor::e4m3, rows, part, Factor::e4m3);
+    b[part] = factors_of_columns(Factor::e4m3, columns, part, Factor::e4m3);
+  }
+  Accumulators all{};
+  all[0] = c;
+  multiply_add(kFp8Summation, a, b, all);
+  return all[0];
+}
+
+TEST(MatrixProduct, EightBitSumsKeep13PlacesBehindThePoint) {
+  EXPECT_EQ(fp8_sum_of({}, 1.0F + 0x1.8p-13F), 1.0F + 0x1p-13F);
+  EXPECT_EQ(fp8_sum_of({}, -1.0F - 0x1.8p-13F), -1.0F - 0x1p-13F);
+  EXPECT_EQ(fp8_sum_of({{0x1p-6F, 0x1p-7F}}, 1.0F), 1.0F + 0x1p-13F);
+  EXPECT_EQ(fp8_sum_of({32, {0x1p-7F, 0x1p-7F}}, 1.0F), 1.0F);
+  // All 32 products are in one sum.
+  std::vector<std::array<float, 2>> products(32, {0.0F, 0.0F});
+  products[1] = {448.0F, 448.0F};
+  products[31] = {-448.0F, 448.0F};
+  products[2] = {1.0F, 1.0F};
+  EXPECT_EQ(fp8_sum_of(products, 0.0F), 0.0F);  // 1 is less than 2^(16 - 13)
+}
+
+TEST(MatrixProduct, EightBitSubnormalsHaveTheirTypesLeastExponent) {
+  // 2^-9 has the exponent -6: what is less than 2^(-12 - 13) is cut off.
+  EXPECT_EQ(fp8_sum_of({{0x1p-9F, 0x1p-9F}}, 0x1p-24F), 0x1p-18F + 0x1p-24F);
+  EXPECT_EQ(fp8_sum_of({{0x1p-9F, 0x1p-9F}}, 0x1p-26F), 0x1p-18F);
 }
 
 /// Bytes that count up from `first`, as rows or columns.
@@ -189,8 +235,8 @@ TEST(MatrixProduct, EightBitRowsHaveTwoPartsWithHalfOfEachWord) {
   const Words<kProductColumns> columns = counted<kProductColumns>(3);
   ASSERT_EQ(parts_of(Factor::e4m3), 2U);
   for (std::size_t part = 0; part < 2; ++part) {
-    const FactorsA a = factors_of_rows(Factor::e5m2, rows, part);
-    const FactorsB b = factors_of_columns(Factor::e4m3, columns, part);
+    const FactorsA a = factors_of_rows(Factor::e5m2, rows, part, Factor::e5m2);
+    const FactorsB b = factors_of_columns(Factor::e4m3, columns, part, Factor::e4m3);
     for (std::size_t k = 0; k < kProductDepth; ++k) {
       const std::size_t byte = k / 2 * 4 + 2 * part + k % 2;
       // Rows 2 and 10 have bytes 64 to 95: finite numbers.
