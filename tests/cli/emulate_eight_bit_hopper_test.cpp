@@ -132,6 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulateEightBitBlocks,
                          });
 
 using EightBitHopper = ProgramTest;
+using nlohmann::json;
 using testing::HasSubstr;
 
 // A sweep that names no type is one of 16 bits; a space of 8 bits alone is one of 8 bits.
@@ -161,6 +162,21 @@ TEST_F(EightBitHopper, WhatItCannotBuildIsRefusedByARule) {
                  "eight-bit-tiles-alone: a block transposes V of 8 bits for itself");
   expect_refused("(ws, E4M3, 128, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1+pack_gqa",
                  "eight-bit-heads-apart: heads have scales of their own");
+}
+
+/// O is multiplied 64 times, and each time the next product cuts off its last bits. Without a
+/// factor against that, the greatest error is 86 % of the limit.
+TEST_F(EightBitHopper, ScalesOfBlocksDoNotMakeOutputsSmaller) {
+  auto arguments = words(
+      "emulate --seq 64 --seq-kv 8192 --batch 1 --heads 1 --kv-scales block --schedules 1 --format "
+      "json");
+  arguments.insert(arguments.end(), {"--config",
+                                     "(ws_pp, E4M3, 128, 128, 64, 2, 8, 2): overlap+"
+                                     "lazy+slots_1+cluster_1+persistent"});
+  const json report = fatune_json(arguments);
+  const json& config = report["configs"][0];
+  EXPECT_EQ(config["outcome"], "right");
+  EXPECT_LT(config["percent_of_limit"], 60);
 }
 
 TEST_F(EightBitHopper, OnlyStepsWithinABlockHaveOneScale) {

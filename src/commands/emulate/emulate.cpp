@@ -220,8 +220,9 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
                                   : ExitCode::interrupted;
 }
 
-// The reference results take batch * heads * seq_len^2 * d_head steps on one core.
+// The reference results take batch * heads * seq_len * seq_len_kv * d_head steps on one core.
 constexpr std::int64_t kMostEmulatedSeqLen = 4096;
+constexpr std::int64_t kMostEmulatedKeys = 65536;
 constexpr std::int64_t kMostEmulatedHeads = 128;
 constexpr std::int64_t kMostSchedules = 1000;
 // More than one head, so that the row stride differs from the row length.
@@ -241,7 +242,7 @@ void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
   add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, problems.batch);
   add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostEmulatedHeads,
               *problems.heads);
-  add_detail_options(sub, problems, kMostEmulatedSeqLen);
+  add_detail_options(sub, problems, kMostEmulatedKeys);
 }
 
 void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
