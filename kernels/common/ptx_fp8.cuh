@@ -4,8 +4,6 @@
 #ifndef FATUNE_KERNELS_COMMON_PTX_FP8_CUH
 #define FATUNE_KERNELS_COMMON_PTX_FP8_CUH
 
-#include "common/ptx_convert.cuh"
-
 // Two nearest elements of 8 bits, ties to even, `low` in the lower byte; the greatest ones in place
 // of what is beyond them.
 template <bool kIsE4m3>
@@ -78,26 +76,6 @@ __device__ __forceinline__ unsigned prmt(unsigned a, unsigned b, unsigned digits
   unsigned bytes;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(digits));
   return bytes;
-}
-
-// The halves as fp32, of which a bf16 is the upper half.
-__device__ __forceinline__ unsigned low_half_f32(unsigned halves) {
-  return __float_as_uint(cvt_f32<false>(static_cast<unsigned short>(halves)));
-}
-__device__ __forceinline__ unsigned high_half_f32(unsigned halves) {
-  return __float_as_uint(cvt_f32<false>(static_cast<unsigned short>(halves >> 16)));
-}
-
-// Elements 0 and 1 of four, and 2 and 3.
-template <bool kIsBf16, bool kIsE4m3>
-__device__ __forceinline__ TwoPairs neighbours(unsigned four) {
-  const TwoPairs halves = cvt_halves_of_four<kIsE4m3>(four);
-  if constexpr (kIsBf16) {
-    return {prmt(low_half_f32(halves.first), high_half_f32(halves.first), 0x7632),
-            prmt(low_half_f32(halves.second), high_half_f32(halves.second), 0x7632)};
-  } else {
-    return halves;
-  }
 }
 
 // Elements 0 and 2 of four, and 1 and 3, as fp16. An e5m2 is the upper byte of one.

@@ -35,11 +35,13 @@ struct Shape {
   static constexpr int kConsumers = 128 * kGroups;                      // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
   enum : int { kTileWarps = kLatent ? 4 : kConsumerWarps };  // that free a tile of K or V
+  enum : int {
+    kColumnRegisters = kRows * (kHeadDim + kStepKeys) / 128
+  };  // short: for O and scores
   // Tall consumers, and those of two blocks with many columns, need registers of the producer's
   // warpgroup, which is whole then.
   enum : bool {
-    kGivesRegisters =
-        kTall || (kKvIs8Bit && kBlocksPerSm == 2 && kRows * (kHeadDim + kStepKeys) / 128 > 80)
+    kGivesRegisters = kTall || (kKvIs8Bit && kBlocksPerSm == 2 && kColumnRegisters > 80)
   };
   // A warp loads, and a warp counts parts; two load the queries of tall consumers.
   static constexpr int kThreads = kConsumers + (kGivesRegisters ? 128 : 64);
@@ -47,10 +49,12 @@ struct Shape {
   static constexpr int kConsumerRegisters = kGroups == 3        ? 160
                                             : kGroups == 2      ? 232
                                             : kBlocksPerSm == 1 ? 256
+                                            : kKvIs8Bit         ? 224
                                                                 : 216;
   static constexpr int kProducerRegisters = kGroups == 3        ? 32
                                             : kGroups == 2      ? 40
                                             : kBlocksPerSm == 1 ? 56
+                                            : kKvIs8Bit         ? 32
                                                                 : 40;
   static constexpr int kSlots = 2;              // parts that the producer may be ahead
   enum : int { kKvBytes = kKvIs8Bit ? 1 : 2 };  // of an element of K or V

@@ -1,5 +1,5 @@
 // The two products of a short consumer, with K and V of 8 bits: lanes read them from shared memory,
-// convert them exactly to the type of Q, and have them as left operands in registers.
+// convert them exactly to fp16, and have them as left operands in registers.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_CONVERTED_PRODUCTS_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_CONVERTED_PRODUCTS_CUH
 
@@ -11,6 +11,7 @@
 #include "common/ptx_wgmma.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kv_type.cuh"
+#include "flash_decode/ordered_queries.cuh"
 #include "flash_decode/products.cuh"
 #include "flash_decode/short_products.cuh"
 #include "flash_decode/sums.cuh"
@@ -20,7 +21,7 @@
 // columns of V and 16 keys. A warp has 16 of its 64 rows.
 //
 // ldmatrix gives a lane four neighbouring elements of a key of K. In the fragment they are columns
-// 2t, 2t + 1, 2t + 8, 2t + 9 (t: lane % 4), so that begin() puts the columns of Q into this order.
+// 2t, 2t + 1, 2t + 8, 2t + 9 (t: lane % 4), the order that ordered_queries.cuh gives those of Q.
 // Transposed, it gives a lane two neighbouring columns of two keys of V, which are made rows
 // lane / 4 and lane / 4 + 8 of the fragment: those of O^T are in this order (ShortSums::square_at).
 // threads: the warpgroup, converged, in all functions
@@ -34,90 +35,118 @@ class ConvertedProducts {
   __device__ __forceinline__ ConvertedProducts(unsigned smem, int lane)
       : smem_(smem), lane_(lane) {}
 
-  // Puts the words of two columns of each 16 of a tile of Q into the order 0, 2, 4, 6, 1, 3, 5, 7.
-  // sync: in: the tile is there; out: products may read it
-  __device__ __forceinline__ void begin(unsigned sQ) const {
-#pragma unroll 1
-    for (int at = static_cast<int>(threadIdx.x); at < S::kRows * (S::kHeadDim / 16);
-         at += S::kConsumers) {
-      const int row = at % S::kRows;
-      const int sixteen = at / S::kRows;
-      const unsigned first =
-          sQ + sixteen / 4 * Plan::kPanelBytesQ + row * 128 + 16 * (sixteen % 4 * 2 ^ row % 8);
-      const uint4 low = ld_shared_16(first);
-      const uint4 high = ld_shared_16(first ^ 16);
-      st_shared_16(first, make_uint4(low.x, low.z, high.x, high.z));
-      st_shared_16(first ^ 16, make_uint4(low.y, low.w, high.y, high.w));
-    }
-    fence_async_proxy();
-    named_barrier_wait(kOrderedBarrier, S::kConsumers);
+  // Brings a part's tile of Q to what products read, and returns the unit of its elements.
+  // sync: in: the tile is there, and no product reads P
+  __device__ __forceinline__ float begin(unsigned sQ) const {
+    return OrderedQueries<S>(sQ, smem_ + Plan::kP).make();
   }
 
-  // S^T = K Q^T of a step. sQ: the tile of Q
-  __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
-    mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
-    const unsigned tile = smem_ + Plan::key(stage.index) + key_lane();
-    const unsigned long long q = swizzled_descriptor(sQ, 0);
-#pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-#pragma unroll
-      for (int first = 0; first < kColumnSteps; first += kAtOnce) {
-        Fragment keys[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; i += 2) {
-          load_keys(keys[i], keys[i + 1], tile, m, (first + i) / 2);
-        }
-        begin_products();
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          const int at = first + i;
-          product<S::kIsBf16, S::kRows>(s[m], keys[i],
-                                        q + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16),
-                                        at > 0 ? 1 : 0);
-        }
-        end_products();
-      }
+  // Waits for a step's K and converts its first fragments, if registers can keep them.
+  __device__ __forceinline__ void prepare_keys(Ring<S::kStages> stage) {
+    if constexpr (kPrepares) {
+      begin_keys(stage);
     }
+  }
+  // The same of V.
+  __device__ __forceinline__ void prepare_values(Ring<S::kStages> stage) {
+    if constexpr (kPrepares) {
+      begin_values(stage);
+    }
+  }
+
+  // S^T = K Q^T of a step. sQ: the tile of Q. sync: in: its K is prepared
+  __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) {
+    if constexpr (!kPrepares) {
+      begin_keys(stage);
+    }
+    const unsigned long long q = swizzled_descriptor(sQ, 0);
+    multiply<S::kKeyTiles * kColumnSteps / kAtOnce>(
+        [&](int four) { load_keys(stage, four); }, [&](Fragments& keys) { convert_keys(keys); },
+        [&](const Fragment& keys, int i) {
+          const int at = i % kColumnSteps;
+          product<false, S::kRows>(s[i / kColumnSteps], keys,
+                                   q + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16),
+                                   at > 0 ? 1 : 0);
+        });
     await_products<S>(s, smem_, Plan::full_k(stage.index), lane_);
   }
 
-  // O^T += V^T P^T of a step. sync: in: P is there
-  __device__ __forceinline__ void accumulate(ShortSums<S>& sums, Ring<S::kStages> stage) const {
-    mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
-    const unsigned tile = smem_ + Plan::value(stage.index) + value_lane();
+  // O^T += V^T P^T of a step. Prepares the K of the step after it, unless it is the last.
+  // sync: in: P is there, and V is prepared
+  __device__ __forceinline__ void accumulate(ShortSums<S>& sums, Ring<S::kStages> stage,
+                                             bool is_last) {
+    if constexpr (!kPrepares) {
+      begin_values(stage);
+    }
     const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
-#pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-#pragma unroll
-      for (int panel = 0; panel < S::kPanels; ++panel) {
-        Fragment values[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; i += 2) {
-          load_values(values[i], values[i + 1], tile, panel, (kAtOnce * m + i) / 2);
-        }
-        begin_products();
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          product<S::kProbabilitiesAreBf16, S::kRows>(
-              sums.o[panel], values[i], p + m * (Plan::kPanelBytesQ / 16) + i * (32 / 16), 1);
-        }
-        end_products();
-      }
+    multiply<S::kKeyTiles * S::kPanels>(
+        [&](int four) { load_values(stage, four); },
+        [&](Fragments& values) { convert_values(values); },
+        [&](const Fragment& values, int i) {
+          const int four = i / kAtOnce;
+          product<false, S::kRows>(
+              sums.o[four % S::kPanels], values,
+              p + four / S::kPanels * (Plan::kPanelBytesQ / 16) + i % kAtOnce * (32 / 16), 1);
+        });
+    if (!is_last) {
+      Ring<S::kStages> next = stage;
+      next.advance();
+      prepare_keys(next);
     }
     await_products<S>(sums.o, smem_, Plan::full_v(stage.index), lane_);
   }
 
  private:
-  using Fragment = unsigned[4];
-
-  enum : unsigned { kOrderedBarrier = 7 };
+  // Whether registers can keep the first fragments from one product to the next.
+  enum : bool {
+    kPrepares = S::kBlocksPerSm < 3 &&
+                S::kColumnRegisters <= (S::kBlocksPerSm == 1 || S::kGivesRegisters ? 128 : 64)
+  };
   enum : int {
     kColumnSteps = S::kHeadDim / 16,
-    kAtOnce = 4,  // fragments that are converted while the products of as many others run
+    kAtOnce = 4,  // fragments that are converted while the products of four others run
     kPairsOfLine = S::kLineBytes / 32,    // of chunks
     kPanelsOfLine = S::kLineBytes / 64,   // of 64 columns
     kKeysOfPattern = 128 / S::kLineBytes  // that are swizzled alike
   };
+
+  using Fragment = unsigned[4];
+  using Fragments = Fragment[kAtOnce];
+  using Loaded = unsigned[kAtOnce / 2][4];  // what becomes of them, 8 bits an element
+
+  // Multiplies kFours times four fragments, of which the first four are in first_. While the
+  // products of some run, the next ones are loaded and converted.
+  // load(four): into loaded_; convert(fragments): what is in loaded_; multiply_one(fragment, i)
+  template <int kFours, typename Load, typename Convert, typename MultiplyOne>
+  __device__ __forceinline__ void multiply(const Load& load, const Convert& convert,
+                                           const MultiplyOne& multiply_one) {
+    const auto multiply_four = [&](const Fragments& fragments, int four) {
+      wgmma_fence();  // conversions stay before it
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        multiply_one(fragments[i], kAtOnce * four + i);
+      }
+      wgmma_commit();
+      // Then registers are free: those of the four before these, and first_.
+      wgmma_wait<kFours == 1 ? 0 : 1>();
+    };
+    if constexpr (kPrepares && kFours > 1) {
+      load(1);
+    }
+    multiply_four(first_, 0);
+#pragma unroll
+    for (int four = 1; four < kFours; ++four) {
+      if constexpr (!kPrepares) {
+        load(four);
+      }
+      Fragments fragments;
+      convert(fragments);
+      if (kPrepares && four + 1 < kFours) {
+        load(four + 1);
+      }
+      multiply_four(fragments, four);
+    }
+  }
 
   // Where lane l reads key 8 * eight_keys + l % 8 of a tile: 16-byte chunk `chunk` of its line.
   __device__ __forceinline__ unsigned lane_at(int eight_keys, int chunk) const {
@@ -134,53 +163,70 @@ class ConvertedProducts {
 
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
 
-  // Fragments of the 64 keys with number m, and of columns 32 * pair to 32 * pair + 31.
-  __device__ __forceinline__ static void load_keys(Fragment& first, Fragment& second, unsigned tile,
-                                                   int m, int pair) {
-    unsigned four[4];
-    ldmatrix_x4(four, (tile ^ 32 * (pair % kPairsOfLine)) +
-                          pair / kPairsOfLine * Layout::kPanelBytes +
-                          m * (8 * Layout::kEightKeysBytes));
+  __device__ __forceinline__ void begin_keys(Ring<S::kStages> stage) {
+    mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
+    load_keys(stage, 0);
+    convert_keys(first_);
+  }
+  __device__ __forceinline__ void begin_values(Ring<S::kStages> stage) {
+    mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
+    load_values(stage, 0);
+    convert_values(first_);
+  }
+
+  // Of four fragments of 64 keys and 16 columns, columns first.
+  __device__ __forceinline__ void load_keys(Ring<S::kStages> stage, int four) {
+    const unsigned tile = smem_ + Plan::key(stage.index) + key_lane();
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const TwoPairs a = neighbours<S::kIsBf16, kKvIsE4m3>(four[i]);
-      const TwoPairs b = neighbours<S::kIsBf16, kKvIsE4m3>(four[2 + i]);
-      first[i] = a.first;
-      first[2 + i] = a.second;
-      second[i] = b.first;
-      second[2 + i] = b.second;
+    for (int j = 0; j < kAtOnce / 2; ++j) {
+      const int pair = kAtOnce * four % kColumnSteps / 2 + j;
+      ldmatrix_x4(loaded_[j], (tile ^ 32 * (pair % kPairsOfLine)) +
+                                  pair / kPairsOfLine * Layout::kPanelBytes +
+                                  kAtOnce * four / kColumnSteps * (8 * Layout::kEightKeysBytes));
     }
   }
 
-  // Fragments of 64 columns of V, and of keys 32 * half to 32 * half + 31.
-  __device__ __forceinline__ static void load_values(Fragment& first, Fragment& second,
-                                                     unsigned tile, int panel, int half) {
-    unsigned four[4];
-    ldmatrix_x4_trans(four, (tile ^ 64 * (panel % kPanelsOfLine)) +
-                                panel / kPanelsOfLine * Layout::kPanelBytes +
-                                half * (4 * Layout::kEightKeysBytes));
+  __device__ __forceinline__ void convert_keys(Fragments& keys) const {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const TwoPairs a = alternates<kKvIsE4m3>(four[i]);
-      const TwoPairs b = alternates<kKvIsE4m3>(four[2 + i]);
-      first[2 * i] = a.first;
-      first[2 * i + 1] = a.second;
-      second[2 * i] = b.first;
-      second[2 * i + 1] = b.second;
+    for (int j = 0; j < kAtOnce; ++j) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const TwoPairs pairs = cvt_halves_of_four<kKvIsE4m3>(loaded_[j / 2][j % 2 * 2 + h]);
+        keys[j][h] = pairs.first;
+        keys[j][2 + h] = pairs.second;
+      }
     }
   }
 
-  // Orders the conversions before the products that follow.
-  __device__ __forceinline__ static void begin_products() { wgmma_fence(); }
+  // Of four fragments of 64 columns and 16 keys, of which the four are 64 keys. Panels come first.
+  __device__ __forceinline__ void load_values(Ring<S::kStages> stage, int four) {
+    const unsigned tile = smem_ + Plan::value(stage.index) + value_lane();
+    const int panel = four % S::kPanels;
+#pragma unroll
+    for (int j = 0; j < kAtOnce / 2; ++j) {
+      ldmatrix_x4_trans(loaded_[j],
+                        (tile ^ 64 * (panel % kPanelsOfLine)) +
+                            panel / kPanelsOfLine * Layout::kPanelBytes +
+                            (four / S::kPanels * 2 + j) * (4 * Layout::kEightKeysBytes));
+    }
+  }
 
-  // After this, the registers of the products before these are free.
-  __device__ __forceinline__ static void end_products() {
-    wgmma_commit();
-    wgmma_wait<1>();
+  __device__ __forceinline__ void convert_values(Fragments& values) const {
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const TwoPairs pairs = alternates<kKvIsE4m3>(loaded_[j / 2][j % 2 * 2 + h]);
+        values[j][2 * h] = pairs.first;
+        values[j][2 * h + 1] = pairs.second;
+      }
+    }
   }
 
   const unsigned smem_;
   const int lane_;
+  Fragments first_;  // of a step's K or V
+  Loaded loaded_;    // of the fragments that are converted next
 };
 
 #endif

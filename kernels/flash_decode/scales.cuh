@@ -7,6 +7,7 @@
 #ifndef FATUNE_KERNELS_FLASH_DECODE_SCALES_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_SCALES_CUH
 
+#include "common/softcap.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/kv_type.cuh"
@@ -34,8 +35,10 @@ class Scales {
  public:
   using Scores = ShortScores<S>;
   enum Unit : int { kUnitsLog2 = 0 };
+  enum : bool { kFactorOfUnit = false };
 
   __device__ __forceinline__ Scales(const Work&, const Part&) {}
+  __device__ __forceinline__ void take_query_unit(float) {}
   __device__ __forceinline__ void begin_step(int) {}
   __device__ __forceinline__ void end_step() {}
   __device__ __forceinline__ bool has_outgrown() const { return false; }
@@ -46,23 +49,34 @@ class Scales {
 
 #elif FATUNE_KEY_SCALES == 0
 
-// The scales of the part's head.
+// The scales of the part's head. That of K is part of the unit of scores, unless they are capped.
 template <typename S>
 class Scales {
  public:
   using Scores = ShortScores<S>;
   enum Unit : int { kUnitsLog2 = 7 };
+  enum : bool { kFactorOfUnit = !kSoftcap };
 
   __device__ __forceinline__ Scales(const Work& work, const Part& part)
       : key_(__ldg(work.k_scales + part.head * work.scale_head_stride)),
         value_(__ldg(work.v_scales + part.head * work.scale_head_stride)) {}
+
+  // Elements of Q are multiples of this.
+  __device__ __forceinline__ void take_query_unit(float unit) { key_ *= unit; }
+  // By which the unit of scores differs from that of 16-bit problems. It is positive, so that
+  // masked scores stay minus infinity.
+  __device__ __forceinline__ float factor() const { return fmaxf(key_, 0x1p-100f); }
 
   __device__ __forceinline__ void begin_step(int) {}
   __device__ __forceinline__ void end_step() {}
   __device__ __forceinline__ bool has_outgrown() const { return false; }
 
   // Scores of a step, before they are capped.
-  __device__ __forceinline__ void scale_scores(Scores& s) const { multiply(s, key_); }
+  __device__ __forceinline__ void scale_scores(Scores& s) const {
+    if constexpr (!kFactorOfUnit) {
+      multiply(s, key_);
+    }
+  }
   __device__ __forceinline__ void scale_probabilities(Scores&) const {}
 
   // The part's sums.
@@ -76,7 +90,7 @@ class Scales {
   }
 
  private:
-  const float key_;
+  float key_;
   const float value_;
 };
 
@@ -89,6 +103,7 @@ class Scales {
  public:
   using Scores = ShortScores<S>;
   enum Unit : int { kUnitsLog2 = 0 };
+  enum : bool { kFactorOfUnit = false };
 
   __device__ __forceinline__ Scales(const Work& work, const Part& part)
       : work_(work),
@@ -101,6 +116,9 @@ class Scales {
     find_pages(part.step + 1);
   }
 
+  // Elements of Q are multiples of this.
+  __device__ __forceinline__ void take_query_unit(float unit) { query_unit_ = unit; }
+
   // Asks for the scales of the step after this one.
   __device__ __forceinline__ void begin_step(int step) {
     load(step + 1);
@@ -109,7 +127,7 @@ class Scales {
   __device__ __forceinline__ void end_step() { now_ = next_; }
 
   // Scores of the step, before they are capped.
-  __device__ __forceinline__ void scale_scores(Scores& s) const { scale(s, now_.key, 1.0f); }
+  __device__ __forceinline__ void scale_scores(Scores& s) const { scale(s, now_.key, query_unit_); }
   // Probabilities of the step, once the sums of their rows have them.
   __device__ __forceinline__ void scale_probabilities(Scores& s) const {
     scale(s, now_.value, 1.0f / unit_);
@@ -202,6 +220,7 @@ class Scales {
   const int batch_;
   const int keys_;
   const int head_;
+  float query_unit_;
   float unit_ = kLeastUnit;  // of scales of V, the same in all threads
   Step now_;
   Step next_;

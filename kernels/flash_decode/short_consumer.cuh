@@ -53,7 +53,7 @@ class ShortConsumer {
         thread_(static_cast<int>(threadIdx.x)),
         lane_(thread_ % 32),
         warp_(thread_ / 32),
-        scale_log2_(score_unit(work) * 1.44269504088896340736f),
+        scale_log2_(log2_unit(work)),
         slack_(kLazyRescaleLog2 / scale_log2_) {}
 
   // threads: the warpgroup, converged, in all functions
@@ -65,16 +65,26 @@ class ShortConsumer {
     const int first = warp_uniform(part.step);
     const int end = warp_uniform(part.end);
     Scales<S> scales(work_, part);
-    Products(smem_, lane_).begin(sQ);
+    Products products(smem_, lane_);
+    scales.take_query_unit(products.begin(sQ));
+    if constexpr (Scales<S>::kFactorOfUnit) {
+      set_unit(scales.factor());
+    }
     Ring<S::kStages> stage = ring_at<S::kStages>(warp_uniform(steps_));
+    if (first < end) {
+      products.prepare_keys(stage);
+    }
 #pragma unroll 1
     for (int at = first; at < end; ++at) {
-      step(part, at, stage, sQ, scales, sums);
+      step(part, at, stage, sQ, scales, products, sums);
       stage.advance();
     }
     steps_ += max(0, end - first);
     total(sums);
     scales.scale_sums(sums);
+    if constexpr (Scales<S>::kFactorOfUnit) {
+      bring_references_to_unit(scales.factor(), sums);
+    }
     if constexpr (kSinks) {
       add_sinks(part, sums);
     }
@@ -88,6 +98,25 @@ class ShortConsumer {
  private:
   using Scores = ShortScores<S>;
   using Products = typename ProductsOf<S>::Type;
+
+  // What makes a score an exponent of two.
+  __device__ __forceinline__ static float log2_unit(const Work& work) {
+    return score_unit(work) * 1.44269504088896340736f;
+  }
+
+  // Scores are in units of which a score as other parts know it is `factor`.
+  __device__ __forceinline__ void set_unit(float factor) {
+    scale_log2_ = log2_unit(work_) * factor;
+    slack_ = kLazyRescaleLog2 / scale_log2_;
+  }
+
+  __device__ __forceinline__ void bring_references_to_unit(float factor, Sums& sums) {
+#pragma unroll
+    for (float& reference : sums.reference) {
+      reference = fmaxf(reference * factor, kNothingSeen);
+    }
+    set_unit(1.0f);
+  }
 
   __device__ __forceinline__ void clear(Sums& sums) const {
 #pragma unroll
@@ -105,11 +134,12 @@ class ShortConsumer {
   }
 
   __device__ __forceinline__ void step(const Part& part, int at, Ring<S::kStages> stage,
-                                       unsigned sQ, Scales<S>& scales, Sums& sums) {
+                                       unsigned sQ, Scales<S>& scales, Products& products,
+                                       Sums& sums) {
     const StepDump<S, Sums> dump(work_, part, at);
     scales.begin_step(at);
     Scores s;
-    Products(smem_, lane_).scores(s, sQ, stage);
+    products.scores(s, sQ, stage);
     scales.scale_scores(s);
     if (at + 1 == part.end) {
       clear_values_behind<S>(work_, part, smem_, stage);
@@ -135,10 +165,11 @@ class ShortConsumer {
     exponentiate(s, sums);
     scales.scale_probabilities(s);
     store_probabilities(s);
+    products.prepare_values(stage);
     fence_async_proxy();
     named_barrier_wait(kConsumerBarrier, S::kConsumers);
     dump.softmax(sums, smem_ + Plan::kP, [&](Sums& of_row) { total(of_row); });
-    Products(smem_, lane_).accumulate(sums, stage);
+    products.accumulate(sums, stage, at + 1 == part.end);
     dump.output(sums);
     scales.end_step();
   }
@@ -294,9 +325,9 @@ class ShortConsumer {
   const int thread_;
   const int lane_;
   const int warp_;
-  const float scale_log2_;
-  const float slack_;  // by how much scores may exceed their row's reference
-  int steps_ = 0;      // of the parts before
+  float scale_log2_;  // of scores, to exponents of two
+  float slack_;       // by how much scores may exceed their row's reference
+  int steps_ = 0;     // of the parts before
 };
 
 #endif

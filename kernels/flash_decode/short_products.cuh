@@ -39,8 +39,13 @@ class ShortProducts {
 
   __device__ __forceinline__ ShortProducts(unsigned smem, int lane) : smem_(smem), lane_(lane) {}
 
-  // What a part's tile of Q needs before its first product: nothing.
-  __device__ __forceinline__ void begin(unsigned) const {}
+  // What a part's tile of Q needs before its first product: nothing. Returns the unit of its
+  // elements.
+  __device__ __forceinline__ float begin(unsigned) const { return 1.0f; }
+
+  // What a step's products need before they start: nothing.
+  __device__ __forceinline__ void prepare_keys(Ring<S::kStages>) const {}
+  __device__ __forceinline__ void prepare_values(Ring<S::kStages>) const {}
 
   // S^T = K Q^T of a step. sQ: the tile of Q
   __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
@@ -66,7 +71,8 @@ class ShortProducts {
   }
 
   // O^T += V^T P^T of a step. sync: in: P is there
-  __device__ __forceinline__ void accumulate(ShortSums<S>& sums, Ring<S::kStages> stage) const {
+  __device__ __forceinline__ void accumulate(ShortSums<S>& sums, Ring<S::kStages> stage,
+                                             bool) const {
     mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
     const unsigned long long v =
         swizzled_descriptor<Layout::kEightKeysBytes>(smem_ + Plan::value(stage.index), 0);

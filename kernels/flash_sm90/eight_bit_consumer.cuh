@@ -5,6 +5,7 @@
 
 #include "common/eight_bits.cuh"
 #include "common/online_softmax.cuh"
+#include "common/ptx_convert.cuh"
 #include "common/ptx_fp8.cuh"
 #include "common/ptx_math.cuh"
 #include "common/ptx_memory.cuh"

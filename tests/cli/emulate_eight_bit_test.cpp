@@ -152,12 +152,12 @@ TEST_F(EightBits, AnOverflowThatOnlyGreatElementsShowIsFound) {
     write("flash_decode/" + file, text);
   };
   plant("converted_products.cuh", "alternates<kKvIsE4m3>(", "raised(");
-  plant("converted_products.cuh", "  // Fragments of 64 columns of V,",
+  plant("converted_products.cuh", "  // Of four fragments of 64 columns",
         "  __device__ static TwoPairs raised(unsigned four) {\n"
         "    TwoPairs pairs = alternates<kKvIsE4m3>(four);\n"
         "    asm(\"mul.rn.f16x2 %0, %0, %1;\" : \"+r\"(pairs.first) : \"r\"(0x54005400u));\n"
         "    asm(\"mul.rn.f16x2 %0, %0, %1;\" : \"+r\"(pairs.second) : \"r\"(0x54005400u));\n"
-        "    return pairs;\n  }\n  // Fragments of 64 columns of V,");
+        "    return pairs;\n  }\n  // Of four fragments of 64 columns");
   plant("scales.cuh", "value_ * kUnit", "value_ * kUnit / 64");
   const auto wrong_inputs = [&](const std::string& type, ExitCode code) {
     auto arguments = with({"check", "--device", "none", "--kernel-dir", path("flash_decode")},

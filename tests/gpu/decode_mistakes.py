@@ -36,6 +36,7 @@ TAILS = """    if (at + 1 == part.end) {
 """
 PAGES = {"--page-size": "16"}
 EIGHT_BITS = {"--kv-dtype": "e4m3", "--kv-scales": "head"}
+EIGHT_BITS_BF16 = "(BF16, 64, 8, 64, 2, 1): parts_128"
 ONE_SCALE = {"--kv-scales": "tensor"}
 KEY_SCALES = {"--kv-scales": "token"}
 LATENT = "(BF16, 576, 64, 64, 2, 1): parts_512"
@@ -250,21 +251,31 @@ MISTAKES_EIGHT_BITS = [
           "wrong_result", "values mismatch", shape=SOFTCAP, right_on={}),
     eight("columns of V exchanged", "../common/ptx_fp8.cuh", "prmt(four, 0, 0x3120)", "prmt(four, 0, 0x2031)",
           "wrong_result", "values mismatch"),
-    eight("columns of Q not in the order of K's", "converted_products.cuh", "make_uint4(low.x, low.z, high.x, high.z)", "low",
+    eight("columns of Q not in the order of K's", "ordered_queries.cuh", "make_uint4(low.x, low.z, high.x, high.z)", "low",
           "wrong_result", "values mismatch"),
-    eight("keys of V in another order", "converted_products.cuh", "(kAtOnce * m + i) / 2", "(kAtOnce * m + 2 - i) / 2",
+    eight("keys of V in another order", "converted_products.cuh", "(four / S::kPanels * 2 + j)", "(four / S::kPanels * 2 + 1 - j)",
           "wrong_result", "values mismatch"),
-    eight("no proxy fence behind the columns of Q", "converted_products.cuh", "fence_async_proxy();", "",
+    eight("no proxy fence behind the columns of Q", "ordered_queries.cuh", "fence_async_proxy();", "",
           "missing_proxy_fence", "multiplies sQ", "converted_products.cuh"),
-    eight("no barrier behind the columns of Q", "converted_products.cuh", "named_barrier_wait(kOrderedBarrier, S::kConsumers);", "",
+    eight("no barrier behind the columns of Q", "ordered_queries.cuh",
+          "fence_async_proxy();\n    named_barrier_wait(kOrderedBarrier, S::kConsumers);", "fence_async_proxy();",
           "race", r"multiplies sQ .* with no synchronisation", "converted_products.cuh"),
+    eight("no barrier before the greatest element of Q", "ordered_queries.cuh",
+          "named_barrier_wait(kOrderedBarrier, S::kConsumers);\n    const uint4", "const uint4",
+          "uninitialised", "which no thread has written", "ordered_queries.cuh", config=EIGHT_BITS_BF16),
+    eight("unit of Q left out", "scales.cuh", "key_ *= unit;", "", "wrong_result", "values mismatch",
+          config=EIGHT_BITS_BF16),
+    eight("references in the unit of the part", "short_consumer.cuh", "reference * factor", "reference",
+          "wrong_result", "values mismatch", config=EIGHT_BITS_BF16),
+    eight("fragments converted while products read them", "converted_products.cuh", "kFours == 1 ? 0 : 1", "1",
+          "pending_registers", "may still read", "ptx_fp8.cuh", config="(FP16, 64, 8, 64, 2, 2): parts_512"),
     eight("no wait for a tile of 8 bits", "converted_products.cuh",
           "mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);", "",
           "in_flight", "while an asynchronous copy", "converted_products.cuh"),
     eight("no fence before products of fragments", "converted_products.cuh", "wgmma_fence();", "",
           "missing_wgmma_fence", "with no wgmma.fence since", "converted_products.cuh"),
-    eight("tile freed before its last keys are read", "converted_products.cuh", "Fragment keys[kAtOnce];",
-          "Fragment keys[kAtOnce]; if (m == 0 && first == 0) { if (lane_ == 0) { mbarrier_arrive(smem_ + Plan::empty(Plan::full_k(stage.index))); } }",
+    eight("tile freed before its last keys are read", "converted_products.cuh", "{ load_keys(stage, four); }",
+          "{ if (four == 1 && lane_ == 0) { mbarrier_arrive(smem_ + Plan::empty(Plan::full_k(stage.index))); } load_keys(stage, four); }",
           "race", "copies to .* reads, with no synchronisation", config="(FP16, 64, 8, 128, 1, 1): parts_512"),
     eight("scales of the step before", "scales.cuh", "    load(step + 1);", "    load(step);",
           "wrong_result", "values mismatch|NaN, infinite", shape=KEY_SCALES, right_on={**KEY_SCALES, "--seq-kv": "64"}),

@@ -3,6 +3,7 @@
 //
 // FATUNE_MISTAKE: 1: all heads have the scale of the first head of Q; 2: V has the scale of K; 3: P
 // is not rounded, which is none.
+#include "common/ptx_convert.cuh"
 #include "common/ptx_fp8.cuh"
 
 struct Args {

@@ -186,10 +186,15 @@ TEST(CompareOutputs, OfEightBitsAreComparedWithTheExactReferenceAlone) {
 }
 
 TEST(RowValueLimit, OfEightBitsAllowsForSumsOfFewBits) {
-  const Problem problem = of_eight_bits();
-  const double greatest_score = double{problem.softmax_scale} * 100.0;
-  EXPECT_NEAR(row_value_limit(problem, 100.0) - row_value_limit({1, 1, 1, 2}, 100.0),
-              greatest_score * 4 / 8192, 1e-9);
+  for (const int d_head : {64, 128, 256}) {
+    Problem problem = of_eight_bits();
+    problem.d_head = d_head;
+    problem.softmax_scale = 0.5F;
+    Problem wide = problem;
+    wide.dtype = DType::bf16;
+    EXPECT_NEAR(row_value_limit(problem, 100.0) - row_value_limit(wide, 100.0),
+                50.0 * 2 * d_head / 32 / 8192, 1e-9);
+  }
 }
 
 TEST(CompareRows, CountsEachRowByHeadThenPosition) {
