@@ -10,7 +10,7 @@
 #include "flash_decode/config.cuh"
 
 // A power of two of which a tile's bf16 elements become multiples in fp16: the greatest of them is
-// then from 2^14 to 2^15. What is less than 2^-29 of it loses bits, 2^-40 of it at most.
+// then from 2^14 to 2^15. What is less than 2^-31 of it loses bits, 2^-39 of it at most.
 struct QueryUnit {
   float value;
   float inverse;

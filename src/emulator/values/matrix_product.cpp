@@ -174,7 +174,7 @@ FATUNE_INLINE double value_of(const Summation& summation, const PairSums& sums, 
   return sum * std::bit_cast<double>(biased << 52U);
 }
 
-/// Truncates the sums. An accumulator below the range has only zero products, so it is the result.
+/// Truncates the sums. An accumulator below the range has only zero products, so it is the sum.
 FATUNE_INLINE void set_singles(const Summation& summation, const PairSums& sums, Accumulators& c) {
   const std::int64_t cut_off = (std::int64_t{1} << (52 - summation.result_bits)) - 1;
   for (std::size_t i = 0; i < c.size(); i += 4) {
