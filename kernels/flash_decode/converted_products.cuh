@@ -61,7 +61,7 @@ class ConvertedProducts {
     }
     const unsigned long long q = swizzled_descriptor(sQ, 0);
     multiply<S::kKeyTiles * kColumnSteps / kAtOnce>(
-        [&](int four) { load_keys(stage, four); }, [&](Fragments& keys) { convert_keys(keys); },
+        [&](int four) { load_keys(stage, four); }, [&](Fragments& keys) { convert<true>(keys); },
         [&](const Fragment& keys, int i) {
           const int at = i % kColumnSteps;
           product<false, S::kRows>(s[i / kColumnSteps], keys,
@@ -81,7 +81,7 @@ class ConvertedProducts {
     const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
     multiply<S::kKeyTiles * S::kPanels>(
         [&](int four) { load_values(stage, four); },
-        [&](Fragments& values) { convert_values(values); },
+        [&](Fragments& values) { convert<false>(values); },
         [&](const Fragment& values, int i) {
           const int four = i / kAtOnce;
           product<false, S::kRows>(
@@ -166,12 +166,12 @@ class ConvertedProducts {
   __device__ __forceinline__ void begin_keys(Ring<S::kStages> stage) {
     mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
     load_keys(stage, 0);
-    convert_keys(first_);
+    convert<true>(first_);
   }
   __device__ __forceinline__ void begin_values(Ring<S::kStages> stage) {
     mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
     load_values(stage, 0);
-    convert_values(first_);
+    convert<false>(first_);
   }
 
   // Of four fragments of 64 keys and 16 columns, columns first.
@@ -186,14 +186,18 @@ class ConvertedProducts {
     }
   }
 
-  __device__ __forceinline__ void convert_keys(Fragments& keys) const {
+  // A word becomes two pairs of neighbouring columns of a key, or of alternate keys of two columns.
+  template <bool kKeys>
+  __device__ __forceinline__ void convert(Fragments& fragments) const {
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const TwoPairs pairs = cvt_halves_of_four<kKvIsE4m3>(loaded_[j / 2][j % 2 * 2 + h]);
-        keys[j][h] = pairs.first;
-        keys[j][2 + h] = pairs.second;
+        const unsigned four = loaded_[j / 2][j % 2 * 2 + h];
+        const TwoPairs pairs =
+            kKeys ? cvt_halves_of_four<kKvIsE4m3>(four) : alternates<kKvIsE4m3>(four);
+        fragments[j][kKeys ? h : 2 * h] = pairs.first;
+        fragments[j][kKeys ? 2 + h : 2 * h + 1] = pairs.second;
       }
     }
   }
@@ -208,18 +212,6 @@ class ConvertedProducts {
                         (tile ^ 64 * (panel % kPanelsOfLine)) +
                             panel / kPanelsOfLine * Layout::kPanelBytes +
                             (four / S::kPanels * 2 + j) * (4 * Layout::kEightKeysBytes));
-    }
-  }
-
-  __device__ __forceinline__ void convert_values(Fragments& values) const {
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const TwoPairs pairs = alternates<kKvIsE4m3>(loaded_[j / 2][j % 2 * 2 + h]);
-        values[j][2 * h] = pairs.first;
-        values[j][2 * h + 1] = pairs.second;
-      }
     }
   }
 
