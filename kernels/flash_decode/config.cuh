@@ -35,9 +35,8 @@ struct Shape {
   static constexpr int kConsumers = 128 * kGroups;                      // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
   enum : int { kTileWarps = kLatent ? 4 : kConsumerWarps };  // that free a tile of K or V
-  enum : int {
-    kColumnRegisters = kRows * (kHeadDim + kStepKeys) / 128
-  };  // short: for O and scores
+  // Of a thread, for O and scores of a tile that is not tall.
+  enum : int { kColumnRegisters = kRows * (kHeadDim + kStepKeys) / 128 };
   // Tall consumers, and those of two blocks with many columns, need registers of the producer's
   // warpgroup, which is whole then.
   enum : bool {

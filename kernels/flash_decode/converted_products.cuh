@@ -44,30 +44,25 @@ class ConvertedProducts {
   // Waits for a step's K and converts its first fragments, if registers can keep them.
   __device__ __forceinline__ void prepare_keys(Ring<S::kStages> stage) {
     if constexpr (kPrepares) {
-      begin_keys(stage);
+      begin_fragments<true>(stage);
     }
   }
   // The same of V.
   __device__ __forceinline__ void prepare_values(Ring<S::kStages> stage) {
     if constexpr (kPrepares) {
-      begin_values(stage);
+      begin_fragments<false>(stage);
     }
   }
 
   // S^T = K Q^T of a step. sQ: the tile of Q. sync: in: its K is prepared
   __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) {
-    if constexpr (!kPrepares) {
-      begin_keys(stage);
-    }
     const unsigned long long q = swizzled_descriptor(sQ, 0);
-    multiply<S::kKeyTiles * kColumnSteps / kAtOnce>(
-        [&](int four) { load_keys(stage, four); }, [&](Fragments& keys) { convert<true>(keys); },
-        [&](const Fragment& keys, int i) {
-          const int at = i % kColumnSteps;
-          product<false, S::kRows>(s[i / kColumnSteps], keys,
-                                   q + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16),
-                                   at > 0 ? 1 : 0);
-        });
+    multiply<true, S::kKeyTiles * kColumnSteps / kAtOnce>(stage, [&](const Fragment& keys, int i) {
+      const int at = i % kColumnSteps;
+      product<false, S::kRows>(s[i / kColumnSteps], keys,
+                               q + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16),
+                               at > 0 ? 1 : 0);
+    });
     await_products<S>(s, smem_, Plan::full_k(stage.index), lane_);
   }
 
@@ -75,19 +70,13 @@ class ConvertedProducts {
   // sync: in: P is there, and V is prepared
   __device__ __forceinline__ void accumulate(ShortSums<S>& sums, Ring<S::kStages> stage,
                                              bool is_last) {
-    if constexpr (!kPrepares) {
-      begin_values(stage);
-    }
     const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
-    multiply<S::kKeyTiles * S::kPanels>(
-        [&](int four) { load_values(stage, four); },
-        [&](Fragments& values) { convert<false>(values); },
-        [&](const Fragment& values, int i) {
-          const int four = i / kAtOnce;
-          product<false, S::kRows>(
-              sums.o[four % S::kPanels], values,
-              p + four / S::kPanels * (Plan::kPanelBytesQ / 16) + i % kAtOnce * (32 / 16), 1);
-        });
+    multiply<false, S::kKeyTiles * S::kPanels>(stage, [&](const Fragment& values, int i) {
+      const int four = i / kAtOnce;
+      product<false, S::kRows>(
+          sums.o[four % S::kPanels], values,
+          p + four / S::kPanels * (Plan::kPanelBytesQ / 16) + i % kAtOnce * (32 / 16), 1);
+    });
     if (!is_last) {
       Ring<S::kStages> next = stage;
       next.advance();
@@ -114,12 +103,15 @@ class ConvertedProducts {
   using Fragments = Fragment[kAtOnce];
   using Loaded = unsigned[kAtOnce / 2][4];  // what becomes of them, 8 bits an element
 
-  // Multiplies kFours times four fragments, of which the first four are in first_. While the
-  // products of some run, the next ones are loaded and converted.
-  // load(four): into loaded_; convert(fragments): what is in loaded_; multiply_one(fragment, i)
-  template <int kFours, typename Load, typename Convert, typename MultiplyOne>
-  __device__ __forceinline__ void multiply(const Load& load, const Convert& convert,
+  // Multiplies kFours times four fragments of a step's K or V. While the products of some run, the
+  // next ones are loaded and converted.
+  // multiply_one(fragment, i): starts the product of fragment i
+  template <bool kKeys, int kFours, typename MultiplyOne>
+  __device__ __forceinline__ void multiply(Ring<S::kStages> stage,
                                            const MultiplyOne& multiply_one) {
+    if constexpr (!kPrepares) {
+      begin_fragments<kKeys>(stage);
+    }
     const auto multiply_four = [&](const Fragments& fragments, int four) {
       wgmma_fence();  // conversions stay before it
 #pragma unroll
@@ -131,18 +123,18 @@ class ConvertedProducts {
       wgmma_wait<kFours == 1 ? 0 : 1>();
     };
     if constexpr (kPrepares && kFours > 1) {
-      load(1);
+      load<kKeys>(stage, 1);
     }
     multiply_four(first_, 0);
 #pragma unroll
     for (int four = 1; four < kFours; ++four) {
       if constexpr (!kPrepares) {
-        load(four);
+        load<kKeys>(stage, four);
       }
       Fragments fragments;
-      convert(fragments);
+      convert<kKeys>(fragments);
       if (kPrepares && four + 1 < kFours) {
-        load(four + 1);
+        load<kKeys>(stage, four + 1);
       }
       multiply_four(fragments, four);
     }
@@ -163,15 +155,21 @@ class ConvertedProducts {
 
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
 
-  __device__ __forceinline__ void begin_keys(Ring<S::kStages> stage) {
-    mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
-    load_keys(stage, 0);
-    convert<true>(first_);
+  template <bool kKeys>
+  __device__ __forceinline__ void begin_fragments(Ring<S::kStages> stage) {
+    mbarrier_wait(smem_ + (kKeys ? Plan::full_k(stage.index) : Plan::full_v(stage.index)),
+                  stage.parity);
+    load<kKeys>(stage, 0);
+    convert<kKeys>(first_);
   }
-  __device__ __forceinline__ void begin_values(Ring<S::kStages> stage) {
-    mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
-    load_values(stage, 0);
-    convert<false>(first_);
+
+  template <bool kKeys>
+  __device__ __forceinline__ void load(Ring<S::kStages> stage, int four) {
+    if constexpr (kKeys) {
+      load_keys(stage, four);
+    } else {
+      load_values(stage, four);
+    }
   }
 
   // Of four fragments of 64 keys and 16 columns, columns first.
