@@ -198,15 +198,6 @@ std::vector<FactorsA> factors_a(const Executing& at, const ProductShape& shape,
   return parts;
 }
 
-/// Eight columns of B in parts.
-std::vector<FactorsB> factors_b(const ProductShape& shape, const Words<8>& columns) {
-  std::vector<FactorsB> parts(parts_of(shape.b));
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    parts[part] = factors_of_columns(shape.b, columns, part, shape.b);
-  }
-  return parts;
-}
-
 Summation summation_of(const ProductShape& shape) {
   return is_fp8(shape.a)
              ? kFp8Summation
@@ -216,18 +207,22 @@ Summation summation_of(const ProductShape& shape) {
 void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
   const Executing at = issue_of(x, warp, product);
   const auto shape = at.instruction.details_as<ProductShape>();
+  const Summation summation = summation_of(shape);
   const std::vector<FactorsA> a = factors_a(at, shape, product.a);
+  std::vector<FactorsB> b(parts_of(shape.b));
   const std::vector<std::uint8_t> columns =
       read_matrix(at, MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns);
   for (std::uint32_t first = 0; first < shape.columns; first += 8) {
-    const Words<8> b = words_from<8>(columns, first);
     const auto sums = [&](std::size_t i) {
       return at.words(first / 8 * (shape.half_sums ? 2 : 4) + i);
     };
     Accumulators c = !product.accumulates ? Accumulators{}
                      : shape.half_sums    ? half_accumulators(sums)
                                           : accumulators<float>(sums);
-    multiply_add(summation_of(shape), a, factors_b(shape, b), c);
+    for (std::size_t part = 0; part < b.size(); ++part) {
+      b[part] = factors_of_columns(shape.b, words_from<8>(columns, first), part, shape.b);
+    }
+    multiply_add(summation, a, b, c);
     shape.half_sums ? set_half_accumulators(c, sums) : set_accumulators(c, sums);
   }
 }

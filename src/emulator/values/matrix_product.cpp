@@ -1,8 +1,6 @@
 #include "emulator/values/matrix_product.hpp"
 
 #include <cmath>
-#include <numeric>
-#include <vector>
 
 // Functions with this attribute are compiled twice. The version is chosen when the program starts:
 // most machines have wide vectors. With the thread sanitizer, there is one version: the choice
@@ -70,10 +68,8 @@ float truncated(double value) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
 }
 
-/// Cuts off all but the first `kept` places after the point.
-FATUNE_INLINE float cut_to(std::int32_t kept, float value) {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & ~0U << (23 - kept));
-}
+/// The bits of a single with all but the first `places` after the point cut off.
+FATUNE_INLINE std::int32_t kept_bits(std::int32_t places) { return -(1 << (23 - places)); }
 
 /// Rounds to the nearest half. The truncation to single that comes first records what it cuts off
 /// in the last bit ("round to odd").
@@ -192,12 +188,10 @@ FATUNE_INLINE void set_singles(const Summation& summation, const PairSums& sums,
         __builtin_convertvector(plain + (1023 - summation.aligned_bits), FourLongs) << 52;
     const FourFloats singles = __builtin_convertvector(
         reinterpret_cast<FourDoubles>(kept) * reinterpret_cast<FourDoubles>(unit_bits), FourFloats);
-    FourFloats accumulators;
+    FourIntegers accumulators;
     load(accumulators, &c[i]);
-    for (int j = 0; j < 4; ++j) {
-      accumulators[j] = cut_to(summation.result_bits, accumulators[j]);
-    }
-    const FourFloats results = greatest < kLeastPlain ? accumulators + 0.0F : singles;
+    const auto cut = reinterpret_cast<FourFloats>(accumulators & kept_bits(summation.result_bits));
+    const FourFloats results = greatest < kLeastPlain ? cut + 0.0F : singles;
     std::memcpy(&c[i], &results, sizeof(results));
   }
 }
@@ -244,31 +238,38 @@ FactorsB factors_of_columns(Factor type, const Words<kProductColumns>& columns, 
 
 float multiply_add_one(const Summation& summation, std::span<const FactorsA> a, std::size_t row,
                        std::span<const FactorsB> b, std::size_t column, float c) {
-  std::vector<double> addends{static_cast<double>(c)};
-  std::int32_t greatest = exponent_of(c, least_exponent(summation.accumulator));
-  for (std::size_t part = 0; part < a.size(); ++part) {
-    for (std::size_t k = 0; k < kProductDepth; ++k) {
-      const std::size_t at_a = row * kProductDepth + k;
-      const std::size_t at_b = k * kProductColumns + column;
-      greatest = std::max(greatest, a[part].exponents[at_a] + b[part].exponents[at_b]);
-      addends.push_back(static_cast<double>(a[part].values[at_a]) *
-                        static_cast<double>(b[part].values[at_b]));
+  const auto for_each_product = [&](const auto& visit) {
+    for (std::size_t part = 0; part < a.size(); ++part) {
+      for (std::size_t k = 0; k < kProductDepth; ++k) {
+        const std::size_t at_a = row * kProductDepth + k;
+        const std::size_t at_b = k * kProductColumns + column;
+        visit(static_cast<double>(a[part].values[at_a]) * static_cast<double>(b[part].values[at_b]),
+              a[part].exponents[at_a] + b[part].exponents[at_b]);
+      }
     }
-  }
-  const double plain = std::accumulate(addends.begin(), addends.end(), 0.0);
+  };
+  std::int32_t greatest = exponent_of(c, least_exponent(summation.accumulator));
+  double plain = static_cast<double>(c);
+  for_each_product([&](double product, std::int32_t exponent) {
+    greatest = std::max(greatest, exponent);
+    plain += product;
+  });
   if (!std::isfinite(plain)) {
     return std::isnan(plain) ? std::bit_cast<float>(kNaN) : static_cast<float>(plain);
   }
   if (greatest < kZeroExponent / 2) {
     return 0.0F;
   }
-  double sum = 0.0;
-  for (const double addend : addends) {
-    sum += std::trunc(std::ldexp(addend, summation.aligned_bits - greatest));
-  }
+  const auto cut = [&](double value) {
+    return std::trunc(std::ldexp(value, summation.aligned_bits - greatest));
+  };
+  double sum = cut(static_cast<double>(c));
+  for_each_product([&](double product, std::int32_t) { sum += cut(product); });
   sum = std::ldexp(sum, greatest - summation.aligned_bits);
-  return summation.accumulator == Accumulator::f16 ? rounded_to_half(sum)
-                                                   : cut_to(summation.result_bits, truncated(sum));
+  return summation.accumulator == Accumulator::f16
+             ? rounded_to_half(sum)
+             : std::bit_cast<float>(std::bit_cast<std::int32_t>(truncated(sum)) &
+                                    kept_bits(summation.result_bits));
 }
 
 FATUNE_WIDE_VECTORS void multiply_add(const Summation& summation, std::span<const FactorsA> a,
