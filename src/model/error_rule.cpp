@@ -77,10 +77,10 @@ double unit_in_last_place(double value, DType dtype) {
 
 /// What tensor cores of compute capability 9.0 may cut off a sum of `count` 8-bit products,
 /// relative to the greatest sum. An instruction sums 32 of them, and cuts each off behind the 13th
-/// place, as well as the sum. Emulated problems lost up to 1.1 units of the 13th place in each
+/// place, as well as the sum. Emulated problems lost up to 1.2 units of the 13th place in each
 /// instruction.
 double eight_bit_product_error(std::int64_t count) {
-  constexpr double kUnits = 2.0;
+  constexpr double kUnits = 1.5;
   return kUnits * static_cast<double>(count) / 32 * 0x1p-13;
 }
 

@@ -193,7 +193,7 @@ TEST(RowValueLimit, OfEightBitsAllowsForSumsOfFewBits) {
     Problem wide = problem;
     wide.dtype = DType::bf16;
     EXPECT_NEAR(row_value_limit(problem, 100.0) - row_value_limit(wide, 100.0),
-                50.0 * 2 * d_head / 32 / 8192, 1e-9);
+                50.0 * 1.5 * d_head / 32 / 8192, 1e-9);
   }
 }
 
